@@ -187,11 +187,11 @@ $(BUILD)/lib$(1).a: $(OBJECTS_$(1)) $(BUILD)/$(1).list
 endef
 $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room))))
 
-# The simulated runtime's own objects, and what it needs of base (near words, texts cut by whole
-# characters): position-independent, all hidden but the entry.
+# The simulated runtime's own objects, and what it needs of base and of the readers of StableHLO
+# text: position-independent, all hidden but the entry.
 SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,\
     $(wildcard $(foreach room,$(SIM_ROOMS),$(FOLDER_$(room))/*.c)) \
-    $(addprefix runtime/base/,near.c text.c array.c alloc.c))
+    $(addprefix runtime/base/,near.c text.c array.c arena.c alloc.c dtypes.c) runtime/stablehlo/tokens.c)
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags
 	$(call note,CC,$< (plugin))
 	@mkdir -p $(@D)
@@ -214,7 +214,8 @@ $(BUILD)/libpjrt_record.so: $(RECORD_OBJECTS) $(BUILD)/libpjrt_record.so.list $(
 
 # tests/ has the folders of the house, and a test stands in the folder of what it
 # tests. test_NAME.c is a program, check_NAME.sh a script; test_full_* and full_*
-# take long and run in check-full only. Each runs as its own process.
+# take long and run in check-full only. Each runs as its own process. tests/run.sh
+# says in which order.
 tests_called = $(sort $(shell find tests -name '$(1)'))
 FULL_SOURCES := $(call tests_called,test_full_*.c)
 TEST_SOURCES := $(filter-out $(FULL_SOURCES),$(call tests_called,test_*.c))
@@ -280,7 +281,6 @@ TEST_ENV_tsan := TSAN_OPTIONS=ignore_noninstrumented_modules=1:second_deadlock_s
 # TESTS= picks by name, without folder and ending.
 TESTS ?=
 pick = $(if $(TESTS),$(foreach one,$(1),$(if $(filter $(TESTS),$(basename $(notdir $(one)))),$(one))),$(1))
-# Scripts begin first: they take long, and the short programs then fill the end.
 CHECK_PROGRAMS = $(call pick,$(TEST_SCRIPTS) $(call program,$(TEST_SOURCES)))
 FULL_PROGRAMS = $(call pick,$(FULL_SCRIPTS) $(TEST_SCRIPTS) $(call program,$(TEST_SOURCES) $(FULL_SOURCES)))
 # Built for the programs and scripts in $(1).
@@ -291,7 +291,7 @@ needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh
     $(if $(filter %_replay.sh %_recorded.sh %_estimate.sh %_docs.sh %_pages.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
     $(if $(filter %_steps.sh %_doctor_record.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
     $(if $(filter %_foreign_text.sh %_publish.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
-    $(if $(filter %_graph.sh %_nightly.sh %_record.sh %_record_profile.sh %_steps.sh %_timeline_readers.sh %_rerun.sh %_frameworks.sh %_frontends.sh %_docs.sh %_members.sh %_surroundings.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
+    $(if $(filter %_graph.sh %_nightly.sh %_record.sh %_record_profile.sh %_steps.sh %_timeline_readers.sh %_replay_recorded.sh %_frameworks.sh %_frontends.sh %_docs.sh %_members.sh %_surroundings.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))
@@ -304,7 +304,7 @@ run-tests-full: tests-full
 	@BENCH_TEST_LIVE=yes $(TEST_ENV_$(VARIANT)) tests/run.sh $(BUILD) $(FULL_PROGRAMS)
 
 # How long the tests take, on two cores; of the sanitizers, asan has been timed.
-TESTS_TAKE := $(if $(TESTS),the tests of TESTS,$(if $(SANITIZER),tests: with asan some 45 minutes,some 20 minutes of tests))
+TESTS_TAKE := $(if $(TESTS),the tests of TESTS,$(if $(SANITIZER),tests: with asan some 45 minutes,some 9 minutes of tests))
 # Set-up comes first in a make of its own: only after it does a newly started
 # make find pkg-config and the header.
 .PHONY: check check-full check-asan check-ubsan check-tsan check-clang

@@ -96,7 +96,7 @@ void model_bert_new(model *m, bert_encoder *bert)
     build_embeddings(m, bert);
     nn_enter(m, "encoder");
     nn_enter(m, "layer");
-    for (int i = 0; i < c->layers && bert->layers; i++)
+    for (int i = 0; i < c->layers; i++)
         build_layer(m, &bert->layers[i], i, c);
     nn_layers_new(m, &bert->stack, c->layers);
     nn_leave(m);
@@ -144,7 +144,7 @@ static tg_tensor *add_and_norm(tg_trace *t, const nn_dense *dense, const nn_row_
     return x;
 }
 
-/* What all layers of a step share. */
+/* Shared by all layers of a step. */
 typedef struct bert_shared {
     const bert_encoder *bert;
     nn_attend how;
@@ -227,8 +227,6 @@ static void bert_build(model *m)
     const bert_config *c = m->variant->config;
     const model_options *o = &m->options;
     masked_bert *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     model_bert_inputs(m, &net->bert, c);
     if (nn_wants_loss(m))

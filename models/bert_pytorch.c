@@ -149,8 +149,6 @@ static void codertimo_build(model *m)
 {
     const codertimo_config *c = m->variant->config;
     codertimo *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     net->config = c;
     net->blocks = nn_alloc(m, (size_t)c->layers, sizeof *net->blocks);
@@ -159,7 +157,7 @@ static void codertimo_build(model *m)
     nn_enter(m, "bert");
     build_embedding(m, net);
     nn_enter(m, "transformer_blocks");
-    for (int i = 0; i < c->layers && net->blocks; i++)
+    for (int i = 0; i < c->layers; i++)
         build_block(m, &net->blocks[i], i, c->width);
     nn_leave(m);
     nn_leave(m);

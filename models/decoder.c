@@ -33,7 +33,7 @@ typedef struct decoder {
     } stages;
 } decoder;
 
-/* What all layers of a step share. */
+/* Shared by all layers of a step. */
 typedef struct decoder_shared {
     const decoder *net;
     tg_tensor *cosines, *sines; /* f32 (T, E) */
@@ -93,8 +93,6 @@ void model_decoder_build(model *m, const decoder_feed *feed)
 {
     const decoder_config *c = m->variant->config;
     decoder *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     net->config = c;
     net->feed = feed;
@@ -106,7 +104,7 @@ void model_decoder_build(model *m, const decoder_feed *feed)
     nn_enter(m, "layers");
     const int depth = nn_depth(m);
     net->layers = nn_alloc(m, (size_t)depth, sizeof *net->layers);
-    for (int i = 0; i < depth && net->layers; i++)
+    for (int i = 0; i < depth; i++)
         build_layer(m, net, i, depth);
     nn_layers_new(m, &net->stack, depth);
     nn_leave(m);

@@ -18,11 +18,10 @@ typedef struct decoder_config {
     double theta;         /* rotary embedding: of the slowest angle */
 } decoder_config;
 
-/* What a layer does between its second norm and the sum that ends it. */
+/* The part of a layer between its second norm and the sum that ends it. */
 typedef struct decoder_feed {
     /* Makes the parameters of one layer, within that layer's module; CONFIG is the
-     * model's. Returns what STEP is given (memory of nn_alloc), or NULL after putting an
-     * error on M. */
+     * model's. Returns what STEP is given (memory of nn_alloc). */
     void *(*build)(model *m, const decoder_config *config);
     /* Traces LAYER, what BUILD returned, on X (B, T, D) and returns (B, T, D) in X's
      * dtype. Called once a layer in every step: allocates nothing. Errors stick to T. */

@@ -14,7 +14,7 @@ typedef struct gpt2_config {
     int vocabulary, positions, width, heads;
 } gpt2_config;
 
-/* What Hugging Face calls Conv1D: a linear layer whose weight is (in, out). */
+/* Hugging Face's Conv1D: a linear layer whose weight is (in, out). */
 typedef struct gpt2_conv1d {
     const char *name;
     tg_tensor *weight, *bias;
@@ -86,8 +86,6 @@ static void gpt2_build(model *m)
 {
     const gpt2_config *c = m->variant->config;
     gpt2 *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     if (m->options.seq > c->positions) {
         nn_fail(m, BN_INVALID, "option seq: %d tokens, but there are only %d positions",
@@ -104,7 +102,7 @@ static void gpt2_build(model *m)
     const int depth = nn_depth(m);
     net->heads = c->heads;
     net->h = nn_alloc(m, (size_t)depth, sizeof *net->h);
-    for (int i = 0; i < depth && net->h; i++)
+    for (int i = 0; i < depth; i++)
         build_block(m, &net->h[i], i, depth);
     nn_layers_new(m, &net->layers, depth);
     nn_leave(m);
@@ -124,8 +122,8 @@ static tg_tensor *conv1d(tg_trace *t, const gpt2_conv1d *layer, tg_tensor *x)
     return x;
 }
 
-/* X (B, T, 2304) holds three parts side by side: takes PART, split into heads. */
-static tg_tensor *take(tg_trace *t, tg_tensor *x, int64_t part, int64_t heads)
+/* X (B, T, 2304) holds three parts side by side: PART, split into heads. */
+static tg_tensor *heads_of_part(tg_trace *t, tg_tensor *x, int64_t part, int64_t heads)
 {
     const int64_t width = tg_tensor_type(x)->dims[2] / 3;
     x = nn_part(t, x, 2, part * width, width); /* (B, T, 768) */
@@ -136,9 +134,9 @@ static tg_tensor *attention(tg_trace *t, const gpt2_block *b, tg_tensor *x, tg_t
 {
     tg_scope_push(t, "attn");
     x = conv1d(t, &b->attn.c_attn, x); /* (B, T, 2304) */
-    tg_tensor *q = take(t, x, 0, b->attn.heads);
-    tg_tensor *k = take(t, x, 1, b->attn.heads);
-    tg_tensor *v = take(t, x, 2, b->attn.heads); /* (B, T, 12, 64) */
+    tg_tensor *q = heads_of_part(t, x, 0, b->attn.heads);
+    tg_tensor *k = heads_of_part(t, x, 1, b->attn.heads);
+    tg_tensor *v = heads_of_part(t, x, 2, b->attn.heads); /* (B, T, 12, 64) */
     const nn_attend how = {.scale = 1.0 / sqrt((double)tg_tensor_type(q)->dims[3]),
                            .hidden = -INFINITY,
                            .mask = mask,
@@ -160,7 +158,7 @@ static tg_tensor *feed_forward(tg_trace *t, const gpt2_block *b, tg_tensor *x)
     return x;
 }
 
-/* What all blocks of a step share. */
+/* Shared by all blocks of a step. */
 typedef struct gpt2_shared {
     const gpt2 *net;
     tg_tensor *mask; /* (B, 12, T, T) */

@@ -211,7 +211,7 @@ bn_code model_initial(const model_variable *v, uint64_t seed, void *host, bn_sta
     const tg_dtype dtype = v->shape.dtype;
     if (dtype != TG_F32 && dtype != TG_BF16 && dtype != TG_I32 && dtype != TG_U64)
         return bn_fail(st, BN_NOT_SUPPORTED, "%s: no initial contents of dtype %s", v->name,
-                       tg_dtype_text(dtype));
+                       bn_dtype_text(dtype));
     const maker k = maker_of(v, seed);
     const model_order o = model_order_of(v);
     const int64_t run = o.dims[o.rank - 1], stride = o.strides[o.rank - 1];

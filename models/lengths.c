@@ -62,8 +62,6 @@ bn_code model_draw_batch(model *m, uint64_t number, int buckets, bn_status *st)
         if (!m->lengths[k])
             m->lengths[k] =
                 bn_arena_zalloc(m->arena, (size_t)m->options.batch * sizeof *m->lengths[k]);
-    if (!m->lengths[MODEL_LENGTH_SOURCE] || !m->lengths[MODEL_LENGTH_TARGET])
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for lengths of rows");
     draw(m, number, longest);
     if (buckets > 0) {
         int32_t both = longest[MODEL_LENGTH_SOURCE];

@@ -12,8 +12,6 @@ typedef struct llama_mlp {
 static void *build_mlp(model *m, const decoder_config *c)
 {
     llama_mlp *mlp = nn_alloc(m, 1, sizeof *mlp);
-    if (!mlp)
-        return NULL;
     nn_enter(m, "mlp");
     nn_linear_new(m, &mlp->gate_proj, "gate_proj", c->width, c->feed, false);
     nn_linear_new(m, &mlp->up_proj, "up_proj", c->width, c->feed, false);

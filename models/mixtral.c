@@ -26,7 +26,7 @@ typedef struct mixtral_moe {
 static void build_experts(model *m, mixtral_moe *moe, const decoder_config *c)
 {
     nn_enter(m, "experts");
-    for (int i = 0; i < 2 * moe->count && moe->experts; i++) {
+    for (int i = 0; i < 2 * moe->count; i++) {
         mixtral_expert *expert = &moe->experts[i % moe->count];
         expert->name = nn_index_name(m, i % moe->count);
         nn_enter(m, expert->name);
@@ -44,8 +44,6 @@ static void build_experts(model *m, mixtral_moe *moe, const decoder_config *c)
 static void *build_moe(model *m, const decoder_config *c)
 {
     mixtral_moe *moe = nn_alloc(m, 1, sizeof *moe);
-    if (!moe)
-        return NULL;
     moe->count = c->experts;
     moe->chosen = c->chosen;
     moe->experts = nn_alloc(m, (size_t)c->experts, sizeof *moe->experts);

@@ -59,8 +59,6 @@ static nn_image append_block(model *m, nn_sequence *s, nn_image in, int expansio
                              int kernel, int stride)
 {
     mnasnet_block *b = nn_alloc(m, 1, sizeof *b);
-    if (!b)
-        return in;
     b->name = nn_next_name(m, s);
     b->adds = stride == 1 && in.channels == out;
 
@@ -111,8 +109,6 @@ static nn_image build_layers(model *m, nn_sequence *s, nn_image x)
 static void mnasnet_build(model *m)
 {
     mnasnet *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     net->layout = m->options.layout;
 

@@ -57,8 +57,6 @@ static nn_image append_block(model *m, nn_sequence *features, nn_image in, int e
 {
     const int width = (int)in.channels * expansion;
     mobilenet_block *b = nn_alloc(m, 1, sizeof *b);
-    if (!b)
-        return in;
     b->name = nn_next_name(m, features);
     b->adds = stride == 1 && in.channels == out;
 
@@ -94,8 +92,6 @@ static nn_image build_features(model *m, nn_sequence *s, nn_image x)
 static void mobilenet_build(model *m)
 {
     mobilenet *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     net->layout = m->options.layout;
 

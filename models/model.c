@@ -22,8 +22,7 @@ static const model_row *find_row(const char *name, bn_status *st)
         return row;
     for (size_t i = 0; (row = model_row_at(i)); i++)
         bn_text_printf(&known, "%s%s", i ? ", " : "", row->name);
-    bn_fail(st, BN_NOT_FOUND, "no model is called '%s'; known are %s", name,
-            known.failed || !known.data ? "none" : known.data);
+    bn_fail(st, BN_NOT_FOUND, "no model is called '%s'; known are %s", name, known.data);
     bn_text_free(&known);
     return NULL;
 }
@@ -74,7 +73,7 @@ static bn_code check_options(const model_options *o, const model_row *row,
         return bn_fail(st, BN_INVALID, "option pad: the model has no padding");
     if (o->dtype != TG_F32 && o->dtype != TG_BF16)
         return bn_fail(st, BN_INVALID, "option dtype: %s; models compute in f32 or bf16",
-                       o->dtype < TG_DTYPE_COUNT ? tg_dtype_text(o->dtype) : "unknown");
+                       o->dtype < TG_DTYPE_COUNT ? bn_dtype_text(o->dtype) : "unknown");
     if (o->layout != MODEL_NHWC && o->layout != MODEL_NCHW)
         return bn_fail(st, BN_INVALID, "option layout: neither NHWC nor NCHW");
     if (o->optimizer != MODEL_SGD && o->optimizer != MODEL_ADAMW)
@@ -87,7 +86,7 @@ static bn_code check_options(const model_options *o, const model_row *row,
     return BN_OK;
 }
 
-/* What a training step has beyond the forward pass. */
+/* The training part of a step: all beyond the forward pass. */
 struct model_training {
     nn_optimizer optimizer;
     tg_tensor **gradients; /* [parameter] of the step in hand */
@@ -119,8 +118,6 @@ static void keep_gradients(model *m, model_training *training)
 static void build_training(model *m)
 {
     model_training *training = nn_alloc(m, 1, sizeof *training);
-    if (!training)
-        return;
     m->training = training;
     nn_optimizer_new(m, &training->optimizer, m->options.optimizer, m->options.learning_rate);
     training->gradients = nn_alloc(m, training->optimizer.count, sizeof(tg_tensor *));
@@ -133,8 +130,7 @@ static bn_code build(model *m, bn_status *st)
     const model_example *example = m->row->example;
     if (example && example->static_bytes)
         m->statics = nn_alloc(m, 1, example->static_bytes);
-    if (m->status.code == BN_OK)
-        model_advance(m, 0);
+    model_advance(m, 0);
     m->row->build(m);
     if (m->options.train && m->status.code == BN_OK)
         build_training(m);
@@ -149,18 +145,15 @@ bn_code model_new(const char *name, const model_options *options, model **instan
     const model_row *row = find_row(name, st);
     if (!row)
         return BN_NOT_FOUND;
-    model *m = calloc(1, sizeof *m);
-    if (!m)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory", name);
+    model *m = bn_zalloc(1, sizeof *m);
     m->row = row;
     m->variant = options->small ? &row->small : &row->full;
     m->options = *options;
     fill_defaults(&m->options, row, m->variant);
     bn_code code = check_options(&m->options, row, m->variant, st);
-    if (code == BN_OK) {
-        m->arena = bn_arena_new(1u << 16);
-        code = m->arena ? build(m, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory");
-    }
+    m->arena = bn_arena_new(1u << 16);
+    if (code == BN_OK)
+        code = build(m, st);
     if (code != BN_OK) {
         bn_context(st, "%s", name);
         model_free(m);
@@ -227,8 +220,6 @@ bn_code model_forward_macs(model *m, double *macs, bn_status *st)
     tg_graph *const *graphs;
     tg_graph_cost cost = {0};
     size_t count = 0;
-    if (!t)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a trace");
     tg_trace_begin(t);
     m->row->forward(t, m->network);
     bn_code code = tg_trace_cut(t, whole, NULL, &graphs, &count, st);
@@ -263,7 +254,7 @@ void model_draw_dtype(model *m, uint64_t number)
     const bool is_other = (number + 1) % (uint64_t)m->row->example->other_dtype_every == 0;
     for (size_t i = 0; i < m->variable_count; i++) {
         model_variable *v = &m->variables[i];
-        if (v->role != MODEL_INPUT || !tg_dtype_is_float(v->shape.dtype))
+        if (v->role != MODEL_INPUT || !bn_dtype_is_float(v->shape.dtype))
             continue;
         v->shape.dtype = is_other ? other : usual;
         tg_variable_retype(v->tensor, &v->shape);

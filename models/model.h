@@ -18,7 +18,7 @@
 
 /* ---- the table of models ------------------------------------------------------- */
 
-/* What `bench list models` prints. Strings are literals. */
+/* A row of `bench list models`. Strings are literals. */
 typedef struct model_info {
     const char *name, *summary, *source, *family;
     int default_batch, default_image, default_seq; /* image or seq is 0: the model has none */
@@ -50,7 +50,7 @@ BN_MUST_USE bn_code model_new(const char *name, const model_options *options, mo
 void model_free(model *instance); /* NULL allowed; device data must be gone */
 
 const model_options *model_get_options(const model *instance); /* defaults filled in */
-/* All variables, in the order that vocabulary.h tells. */
+/* All variables, in the order of model_role (vocabulary.h). */
 const model_variable *model_variables(const model *instance, size_t *count);
 /* The variable called NAME, or NULL. */
 const model_variable *model_find(const model *instance, const char *name);
@@ -84,7 +84,7 @@ bool model_dtypes_differ(const model *instance);
 /* Gives the inputs of INSTANCE, whose dtypes differ, those of batch NUMBER, from 0. Not to be called
  * while they hold contents. */
 void model_draw_dtype(model *instance, uint64_t number);
-/* Sets what the host tells step STEP, from 0. To be called before the step. */
+/* Sets the host's arguments of step STEP, from 0. To be called before the step. */
 void model_advance(model *instance, uint64_t step);
 /* That, *BYTES of it, for mode_call.statics; owned by the instance. NULL: there is none. */
 const void *model_statics(const model *instance, size_t *bytes);

@@ -106,7 +106,7 @@ static nn_image build_layer(model *m, resnet_layer *layer, nn_image x, int level
     layer->count = c->blocks[level];
     layer->blocks = nn_alloc(m, (size_t)layer->count, sizeof *layer->blocks);
     nn_enter(m, layer->name);
-    for (int i = 0; i < layer->count && layer->blocks; i++)
+    for (int i = 0; i < layer->count; i++)
         x = build_block(m, &layer->blocks[i], i, x, level);
     layer->stage = nn_stage(m, NULL, x);
     nn_leave(m);
@@ -117,8 +117,6 @@ static void resnet_build(model *m)
 {
     const int stem = 64 / m->variant->channel_divisor, classes = m->variant->classes;
     resnet *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     net->layout = m->options.layout;
 

@@ -42,8 +42,6 @@ static nn_image append_fire(model *m, nn_sequence *s, nn_image x, int squeeze, i
     wide.kernel = 3;
     wide.padding = 1;
     fire *f = nn_alloc(m, 1, sizeof *f);
-    if (!f)
-        return x;
     f->name = nn_next_name(m, s);
     f->feature = m->options.layout == MODEL_NHWC ? 3 : 1;
     nn_enter(m, f->name);
@@ -92,8 +90,6 @@ static void build_classifier(model *m, nn_sequence *s, nn_image x)
 static void squeezenet_build(model *m)
 {
     squeezenet *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     net->layout = m->options.layout;
 

@@ -78,8 +78,6 @@ static void unit_build(model *m)
     const unit_config *c = m->variant->config;
     const int64_t width = c->bert->width;
     unit *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     net->config = c;
     net->layers = nn_alloc(m, (size_t)c->layers, sizeof *net->layers);
@@ -91,7 +89,7 @@ static void unit_build(model *m)
     nn_dropout_new(m, &net->drop, DROPOUT);
     nn_enter(m, "decoder");
     nn_enter(m, "layers");
-    for (int i = 0; i < c->layers && net->layers; i++)
+    for (int i = 0; i < c->layers; i++)
         build_layer(m, &net->layers[i], i, c);
     nn_leave(m);
     nn_layer_norm_new(m, &net->norm, "norm", width, NORM_EPSILON);
@@ -102,7 +100,7 @@ static void unit_build(model *m)
 
 /* ---- a step ----------------------------------------------------------------- */
 
-/* What all layers of a step share. T queries, S tokens, D their width. */
+/* Shared by all layers of a step. T queries, S tokens, D their width. */
 typedef struct decoding {
     const unit *net;
     tg_tensor *places; /* (B, T, D): the learned queries */

@@ -55,8 +55,6 @@ static void build_classifier(model *m, nn_sequence *s, nn_image x)
 static void vgg_build(model *m)
 {
     vgg *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     net->layout = m->options.layout;
 

@@ -93,8 +93,6 @@ static void vit_build(model *m)
     const int batch = m->options.batch, classes = m->variant->classes;
     const int64_t patches = count_patches(m, c->patch);
     vit *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     net->layout = m->options.layout;
     net->blocks = nn_alloc(m, (size_t)c->depth, sizeof *net->blocks);
@@ -102,7 +100,7 @@ static void vit_build(model *m)
     nn_classifier_new(m, &net->task, (nn_image){3, m->options.image, m->options.image}, classes);
     build_embedding(m, net, c, patches);
     nn_enter(m, "blocks");
-    for (int i = 0; i < c->depth && net->blocks; i++)
+    for (int i = 0; i < c->depth; i++)
         build_block(m, &net->blocks[i], i, c, 1 + patches);
     nn_layers_new(m, &net->layers, c->depth);
     nn_leave(m);

@@ -55,7 +55,7 @@ typedef struct wmt {
     int64_t heads;
 } wmt;
 
-/* What the layers need to know of the rows of tokens. */
+/* Properties of the rows of tokens that layers need. */
 typedef struct wmt_tokens {
     tg_tensor *ids;       /* i32 (B, T) */
     tg_tensor *kept;      /* bool (B, T): no padding */
@@ -122,7 +122,7 @@ static void build_stack(model *m, wmt_stack *stack, bool decodes)
     stack->count = c->layers;
     stack->layers = nn_alloc(m, (size_t)c->layers, sizeof *stack->layers);
     nn_enter(m, "layers");
-    for (int i = 0; i < stack->count && stack->layers; i++)
+    for (int i = 0; i < stack->count; i++)
         build_layer(m, &stack->layers[i], i, decodes);
     nn_leave(m);
 }
@@ -144,8 +144,6 @@ static void wmt_build(model *m)
     const wmt_config *c = m->variant->config;
     const model_options *o = &m->options;
     wmt *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     net->heads = c->heads;
     net->src_tokens = new_tokens(m, "src_tokens", c->vocabulary, MODEL_LENGTH_SOURCE);

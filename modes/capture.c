@@ -57,31 +57,26 @@ static bn_code record_graph(void *context, const tg_graph *graph, mode_program *
     bn_code code = BN_OK;
     capture_graph *g = NULL;
     if (!r->node->recorded) {
-        g = calloc(1, sizeof *g);
-        if (!g)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to capture a graph");
+        g = bn_zalloc(1, sizeof *g);
         g->program = mode_program_retain(program);
         g->first_slot = r->values.count;
-        g->inputs = calloc(graph->input_count + 1, sizeof *g->inputs);
-        g->targets = calloc(graph->output_count + 1, sizeof *g->targets);
+        g->inputs = bn_zalloc(graph->input_count, sizeof *g->inputs);
+        g->targets = bn_zalloc(graph->output_count, sizeof *g->targets);
         if (r->node->last_graph)
             r->node->last_graph->next = g;
         else
             r->node->graphs = g;
         r->node->last_graph = g;
-        if (!g->inputs || !g->targets)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to capture a graph");
     }
     for (size_t i = 0; g && code == BN_OK && i < graph->input_count; i++) {
         code = find_source(r, graph->inputs[i], &g->inputs[i], st);
-        if (code == BN_OK && g->inputs[i].variable &&
-            !mode_guards_add(&r->capture->guards, g->inputs[i].variable))
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for guards");
+        if (code == BN_OK && g->inputs[i].variable)
+            mode_guards_add(&r->capture->guards, g->inputs[i].variable);
     }
     for (size_t o = 0; code == BN_OK && o < graph->output_count; o++) {
         if (g)
             g->targets[o] = graph->target[o];
-        code = mode_list_push(&r->values, graph->outputs[o], st);
+        mode_list_push(&r->values, graph->outputs[o]);
     }
     if (r->values.count > r->capture->slot_count)
         r->capture->slot_count = r->values.count;
@@ -108,8 +103,7 @@ static bn_code record_end(recorder *r, tg_tensor *value, const tg_host_op *op, b
     bn_text scope = {0};
     const mode_where where = mode_traced_where(r->m, &scope);
     bn_code code = find_source(r, value, &node->read, st);
-    if (code == BN_OK && !mode_capture_stand(node, &where))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory to capture a break");
+    mode_capture_stand(node, &where);
     node->read_type = *tg_tensor_type(value);
     node->key_bytes = op ? 0 : (size_t)tg_type_bytes(&node->read_type);
     if (op)
@@ -161,11 +155,12 @@ static bn_code record_host(void *context, tg_trace *trace, tg_node *node, bn_sta
         code = mode_run_host_node(r->m, node, cut, st);
     if (code == BN_OK && !r->node->recorded)
         code = record_end(r, x, &op, st);
-    if (code == BN_OK)
-        code = mode_list_push(&r->values, tg_node_result(node, 0), st);
-    if (code == BN_OK && r->values.count > r->capture->slot_count)
+    if (code != BN_OK)
+        return code;
+    mode_list_push(&r->values, tg_node_result(node, 0));
+    if (r->values.count > r->capture->slot_count)
         r->capture->slot_count = r->values.count;
-    return code == BN_OK ? record_branch(r, "", st) : code;
+    return record_branch(r, "", st);
 }
 
 /* Values put out at a read and assigned after it move from their slots. */
@@ -180,9 +175,7 @@ static bn_code record_moves(recorder *r, bn_status *st)
         if (!mode_wants_adoption(m, variable, value))
             continue;
         capture_source source;
-        capture_move *move = calloc(1, sizeof *move);
-        if (!move)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to capture");
+        capture_move *move = bn_alloc(sizeof *move);
         move->next = r->node->moves;
         r->node->moves = move;
         code = find_source(r, value, &source, st);
@@ -223,8 +216,8 @@ static bn_code capture_run(mode *m, mode_capture *capture, const mode_call *call
 static bn_code replay_graph(mode *m, const capture_graph *g, rt_buffer **slots, bn_status *st)
 {
     mode_program *p = g->program;
-    bn_code code = mode_dispatch_reserve(m, p, st);
-    for (size_t i = 0; code == BN_OK && i < p->input_count; i++) {
+    mode_dispatch_reserve(m, p);
+    for (size_t i = 0; i < p->input_count; i++) {
         const capture_source *in = &g->inputs[i];
         void *data = in->variable ? tg_tensor_data(in->variable) : slots[in->slot];
         if (!data)
@@ -232,8 +225,7 @@ static bn_code replay_graph(mode *m, const capture_graph *g, rt_buffer **slots, 
                            in->variable ? tg_tensor_name(in->variable) : "an earlier graph");
         m->arguments.items[i] = data;
     }
-    if (code == BN_OK)
-        code = mode_dispatch(m, p, st);
+    bn_code code = mode_dispatch(m, p, st);
     /* mode_dispatch_reserve made the room, so results cannot get lost here. */
     for (size_t o = 0; code == BN_OK && o < p->output_count; o++) {
         rt_buffer *buffer = m->results.items[o];
@@ -253,9 +245,9 @@ static rt_buffer *break_buffer(const capture_node *node, rt_buffer **slots)
     return node->read.variable ? tg_tensor_data(node->read.variable) : slots[node->read.slot];
 }
 
-/* Tells that NODE gave VALUE, for which NEXT is the branch; NULL: there is none. */
-static void tell_replayed(const mode *m, const capture_node *node, const void *value,
-                          const capture_node *next)
+/* Notifies the watcher that NODE gave VALUE, for which NEXT is the branch; NULL: there is none. */
+static void notify_replayed(const mode *m, const capture_node *node, const void *value,
+                            const capture_node *next)
 {
     const mode_read_told read = {node->where, node->read_type, value, node->graphs != NULL};
     mode_tell_read(m, &read.where, &read.type, value, read.breaks);
@@ -280,7 +272,7 @@ static bn_code replay_read(mode *m, const capture_node *node, rt_buffer **slots,
     *next = code == BN_OK ? mode_capture_branch(node, value) : NULL;
     mode_clock(m, BN_PART_BIND);
     if (code == BN_OK)
-        tell_replayed(m, node, value, *next);
+        notify_replayed(m, node, value, *next);
     if (value != few)
         free(value);
     return code;
@@ -327,17 +319,17 @@ static bool is_whole(const mode_capture *c)
     return true;
 }
 
-/* Checks the guards and gathers the inputs; *HELD tells whether they hold. */
+/* Checks the guards and gathers the inputs; *HELD: whether they hold. */
 static bn_code gather_whole(mode *m, mode_capture *c, const mode_call *call, bool *held,
                             bn_status *st)
 {
-    bn_code code = mode_dispatch_reserve(m, c->root->graphs->program, st);
     const tg_tensor *empty = NULL;
-    *held = code == BN_OK && mode_guards_gather(&c->guards, call, m->arguments.items, &empty);
+    mode_dispatch_reserve(m, c->root->graphs->program);
+    *held = mode_guards_gather(&c->guards, call, m->arguments.items, &empty);
     if (*held && empty)
-        code = bn_fail(st, BN_INVALID, "%s has no contents; write it before the step",
+        return bn_fail(st, BN_INVALID, "%s has no contents; write it before the step",
                        tg_tensor_name(empty));
-    return code;
+    return BN_OK;
 }
 
 static bn_code replay_whole(mode *m, const mode_capture *c, bn_status *st)
@@ -363,7 +355,8 @@ static bn_code replay_whole(mode *m, const mode_capture *c, bn_status *st)
 static bn_code replay(mode *m, mode_capture *c, bool *known, bn_status *st)
 {
     mode_clock(m, BN_PART_BIND);
-    bn_code code = mode_list_reserve(&c->slots, c->slot_count + 1, st);
+    bn_code code = BN_OK;
+    mode_list_reserve(&c->slots, c->slot_count + 1);
     rt_buffer **slots = (rt_buffer **)c->slots.items;
     capture_node *node = c->root;
     *known = true;
@@ -388,16 +381,14 @@ static bn_code replay(mode *m, mode_capture *c, bool *known, bn_status *st)
 static bn_code capture_first(mode *m, const mode_call *call, bn_status *st)
 {
     if (m->own) {
-        const mode_capture *newest = m->own;
+        const mode_capture *latest = m->own;
         mode_miss_told miss = {.miss = MODE_MISS_CALL};
         m->counters[BN_COUNTER_GUARD_MISSES]++;
-        mode_guards_explain(&newest->guards, call, &miss);
+        mode_guards_explain(&latest->guards, call, &miss);
         mode_tell_miss(m, &miss);
     }
     m->counters[BN_COUNTER_CAPTURES]++;
     mode_capture *c = mode_capture_new(call);
-    if (!c)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a capture");
     bn_code code = capture_run(m, c, call, st);
     if (code != BN_OK) {
         mode_capture_free(c);

@@ -1,5 +1,5 @@
 /*
- * capture_priv.h - what a capture wrote down. For capture.c, which records and replays, and
+ * capture_priv.h - the contents of a capture. For capture.c, which records and replays, and
  * capture_tree.c, which holds it.
  *
  * A capture is a tree. Each node holds the graphs of one stretch of the step. Where the step
@@ -56,7 +56,7 @@ struct capture_node {
     capture_move *moves;
 };
 
-/* What one set of guards has recorded; m->own is the list of all. */
+/* The recording of one set of guards; m->own is the list of all. */
 typedef struct mode_capture {
     mode_guards guards;
     capture_node *root;
@@ -66,18 +66,18 @@ typedef struct mode_capture {
     struct mode_capture *next;
 } mode_capture;
 
-/* A capture of CALL without graphs; NULL without memory. */
+/* A capture of CALL without graphs. */
 mode_capture *mode_capture_new(const mode_call *call);
 void mode_capture_free(mode_capture *capture); /* NULL allowed */
-/* Gives back what NODE ran, not its branches. */
+/* Releases the graphs and moves of NODE, not its branches. */
 void mode_capture_clear(capture_node *node);
 /* The branch of NODE for VALUE, NULL: there is none. */
 capture_node *mode_capture_branch(const capture_node *node, const void *value);
-/* Adds one. */
+/* Adds one. BN_OUT_OF_MEMORY: for a copy of VALUE. */
 BN_MUST_USE bn_code mode_capture_grow(capture_node *node, const void *value, capture_node **child,
                                       bn_status *st);
-/* Notes that NODE ends at WHERE, whose scope is copied; false without memory. */
-BN_MUST_USE bool mode_capture_stand(capture_node *node, const mode_where *where);
+/* Notes that NODE ends at WHERE, whose scope is copied. */
+void mode_capture_stand(capture_node *node, const mode_where *where);
 /* mode_kind.guard of captures. */
 bool mode_capture_guard(const mode *m, size_t capture, size_t index, mode_guard_info *info);
 

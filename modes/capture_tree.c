@@ -1,5 +1,5 @@
 /*
- * capture_tree.c - what a capture wrote down: its guards and its tree. Guards are checked before
+ * capture_tree.c - the contents of a capture: its guards and its tree. Guards are checked before
  * each replay, so that is one pass over the variables and nothing more.
  */
 #include "modes/capture_priv.h"
@@ -9,16 +9,13 @@
 
 /* ---- guards --------------------------------------------------------------------------- */
 
-bool mode_guards_begin(mode_guards *g, const mode_call *call)
+void mode_guards_begin(mode_guards *g, const mode_call *call)
 {
-    void *statics = malloc(call->static_bytes + 1);
-    if (!statics)
-        return false;
+    void *statics = bn_alloc(call->static_bytes);
     if (call->static_bytes)
         memcpy(statics, call->statics, call->static_bytes);
     g->call = *call;
     g->call.statics = statics;
-    return true;
 }
 
 void mode_guards_free(mode_guards *g)
@@ -29,17 +26,15 @@ void mode_guards_free(mode_guards *g)
     *g = (mode_guards){0};
 }
 
-bool mode_guards_add(mode_guards *g, tg_tensor *variable)
+void mode_guards_add(mode_guards *g, tg_tensor *variable)
 {
     for (size_t i = 0; i < g->count; i++)
         if (g->items[i].variable == variable)
-            return true;
-    if (!bn_reserve(&g->items, g->count + 1, &g->capacity, sizeof *g->items) ||
-        !bn_reserve(&g->types, g->count + 1, &g->type_capacity, sizeof *g->types))
-        return false;
+            return;
+    bn_grow(&g->items, g->count + 1, &g->capacity, sizeof *g->items);
+    bn_grow(&g->types, g->count + 1, &g->type_capacity, sizeof *g->types);
     g->types[g->count] = *tg_tensor_type(variable);
     g->items[g->count++] = (mode_guard){variable, tg_variable_version(variable)};
-    return true;
 }
 
 /* ---- checking them -------------------------------------------------------------------- */
@@ -182,14 +177,9 @@ void mode_capture_free(mode_capture *c)
 
 mode_capture *mode_capture_new(const mode_call *call)
 {
-    mode_capture *c = calloc(1, sizeof *c);
-    if (!c)
-        return NULL;
-    c->root = calloc(1, sizeof *c->root);
-    if (!mode_guards_begin(&c->guards, call) || !c->root) {
-        mode_capture_free(c);
-        return NULL;
-    }
+    mode_capture *c = bn_zalloc(1, sizeof *c);
+    c->root = bn_zalloc(1, sizeof *c->root);
+    mode_guards_begin(&c->guards, call);
     return c;
 }
 
@@ -206,34 +196,21 @@ capture_node *mode_capture_branch(const capture_node *node, const void *value)
 bn_code mode_capture_grow(capture_node *node, const void *value, capture_node **child,
                           bn_status *st)
 {
-    capture_branch *b = calloc(1, sizeof *b);
-    if (b) {
-        b->value = malloc(node->key_bytes + 1);
-        b->node = calloc(1, sizeof *b->node);
-    }
-    if (!b || !b->value || !b->node) {
-        if (b) {
-            free(b->value);
-            free(b->node);
-        }
-        free(b);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a branch");
-    }
-    memcpy(b->value, value, node->key_bytes);
-    b->next = node->branches;
+    void *key = malloc(node->key_bytes + 1);
+    if (!key)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a value of %zu bytes", node->key_bytes);
+    memcpy(key, value, node->key_bytes);
+    *child = bn_zalloc(1, sizeof **child);
+    capture_branch *b = bn_alloc(sizeof *b);
+    *b = (capture_branch){.value = key, .node = *child, .next = node->branches};
     node->branches = b;
-    *child = b->node;
     return BN_OK;
 }
 
-bool mode_capture_stand(capture_node *node, const mode_where *where)
+void mode_capture_stand(capture_node *node, const mode_where *where)
 {
-    const char *scope = strdup(where->scope);
-    if (!scope)
-        return false;
     free((void *)(uintptr_t)node->where.scope);
-    node->where = (mode_where){where->place, scope};
-    return true;
+    node->where = (mode_where){where->place, bn_strdup(where->scope)};
 }
 
 /* ---- guards, described --------------------------------------------------------------- */

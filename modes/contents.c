@@ -5,19 +5,12 @@
 
 #include <string.h>
 
-/* Element types of the graph and of the runtime meet by their text. */
-static rt_dtype runtime_dtype(tg_dtype dtype)
-{
-    const char *name = tg_dtype_text(dtype);
-    return rt_dtype_named(name, strlen(name), false);
-}
-
 bn_code mode_write(mode *m, tg_tensor *variable, const void *host, bn_status *st)
 {
     const tg_type *type = tg_tensor_type(variable);
     rt_buffer *buffer = NULL;
-    bn_code code = rt_buffer_from_host(m->client, host, runtime_dtype(type->dtype), type->dims,
-                                       (size_t)type->rank, &buffer, st);
+    bn_code code = rt_buffer_from_host(m->client, host, type->dtype, type->dims, (size_t)type->rank,
+                                       &buffer, st);
     if (code != BN_OK)
         return bn_context(st, "writing %s", tg_tensor_name(variable));
     m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
@@ -31,21 +24,20 @@ bn_code mode_upload(mode *m, const tg_type *type, const void *host, rt_buffer **
 {
     const uint64_t begin_ns = m->timeline ? bn_now_ns() : 0;
     m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
-    bn_code code = rt_buffer_from_host_async(m->client, host, runtime_dtype(type->dtype),
-                                             type->dims, (size_t)type->rank, buffer, host_done, st);
+    bn_code code = rt_buffer_from_host_async(m->client, host, type->dtype, type->dims,
+                                             (size_t)type->rank, buffer, host_done, st);
     if (m->timeline)
         (void)bn_timeline_call(m->timeline, BN_SPAN_TO_DEVICE, NULL, (uint64_t)tg_type_bytes(type),
                                begin_ns, bn_now_ns());
     return code;
 }
 
-bn_code mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)
+void mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer)
 {
     void *old = tg_tensor_data(variable);
-    bn_code code = old ? mode_list_push(&m->retired, old, st) : BN_OK;
-    if (code == BN_OK)
-        tg_tensor_set_data(variable, buffer);
-    return code;
+    if (old)
+        mode_list_push(&m->retired, old);
+    tg_tensor_set_data(variable, buffer);
 }
 
 bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, size_t size, bn_status *st)

@@ -20,24 +20,24 @@
 #define HEAD_SIZE 512
 #define NAME_SIZE (BN_SHA256_TEXT + 4)
 
-/* What an entry is of, and what it is called. */
+/* Head and file name of an entry. */
 typedef struct entry {
     char head[HEAD_SIZE]; /* up to the line of the payload */
     char name[NAME_SIZE];
 } entry;
 
-static bool entry_of(const mode *m, const char *text, size_t length, entry *e)
+static entry entry_of(const mode *m, const char *text, size_t length)
 {
+    entry e;
     char settings[BN_SHA256_TEXT], program[BN_SHA256_TEXT], name[BN_SHA256_TEXT];
     const rt_plugin_info *plugin = rt_plugin_describe(rt_client_plugin(m->client));
     bn_sha256(m->cache_salt, strlen(m->cache_salt), settings);
     bn_sha256(text, length, program);
-    const int size = snprintf(e->head, sizeof e->head, MAGIC "plugin %s\nsettings %s\nprogram %s\n",
+    const int size = snprintf(e.head, sizeof e.head, MAGIC "plugin %s\nsettings %s\nprogram %s\n",
                               plugin->sha256, settings, program);
-    bn_sha256(e->head, (size_t)size, name);
-    snprintf(e->name, sizeof e->name, "%s.exe", name);
-    /* Digests are empty where libcrypto has no memory. */
-    return plugin->sha256[0] && settings[0] && program[0] && name[0];
+    bn_sha256(e.head, (size_t)size, name);
+    snprintf(e.name, sizeof e.name, "%s.exe", name);
+    return e;
 }
 
 /* The line of the payload, of SIZE bytes at DATA, behind E's head: into LINE. */
@@ -75,13 +75,13 @@ const char *mode_disk_refusal(const mode *m)
 
 rt_executable *mode_disk_load(mode *m, const char *text, size_t length)
 {
-    entry e;
     char *data = NULL;
     size_t size = 0, at = 0;
     rt_executable *executable = NULL;
     bn_status st = {.code = BN_OK};
-    if (m->cache_folder < 0 || m->options.compile_anew || !entry_of(m, text, length, &e))
+    if (m->cache_folder < 0 || m->options.compile_anew)
         return NULL;
+    const entry e = entry_of(m, text, length);
     bn_code code = bn_private_read(m->cache_folder, e.name, &data, &size, &st);
     if (code == BN_NOT_FOUND)
         return NULL;
@@ -101,21 +101,19 @@ rt_executable *mode_disk_load(mode *m, const char *text, size_t length)
 
 void mode_disk_store(mode *m, const char *text, size_t length, const rt_executable *executable)
 {
-    entry e;
     char line[HEAD_SIZE];
     void *bytes = NULL;
     size_t size = 0;
     bn_status st = {.code = BN_OK};
     bn_text file = {0};
-    if (m->cache_folder < 0 || !entry_of(m, text, length, &e) ||
-        rt_executable_serialize(executable, &bytes, &size, &st) != BN_OK)
+    if (m->cache_folder < 0 || rt_executable_serialize(executable, &bytes, &size, &st) != BN_OK)
         return;
+    const entry e = entry_of(m, text, length);
     payload_line(bytes, size, line);
     bn_text_puts(&file, e.head);
     bn_text_puts(&file, line);
     bn_text_append(&file, bytes, size);
-    if (file.failed ||
-        bn_private_write(m->cache_folder, e.name, file.data, file.length, &st) != BN_OK)
+    if (bn_private_write(m->cache_folder, e.name, file.data, file.length, &st) != BN_OK)
         m->counters[BN_COUNTER_DISK_REJECTS]++;
     bn_text_free(&file);
     free(bytes);

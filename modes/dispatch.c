@@ -3,7 +3,7 @@
  *
  * A step's results wait beside the variables until the whole step has been
  * submitted; then they take their places (commit) and the handles that they
- * replace are given back while the device works. Lists keep their room from
+ * replace are released while the device works. Lists keep their room from
  * step to step, so a steady step allocates nothing.
  */
 #include "modes/mode_priv.h"
@@ -16,23 +16,20 @@
  * release part this much longer means that the plugin made us wait. */
 #define SLOW_RELEASE_NS 5000000u
 
-bn_code mode_dispatch_reserve(mode *m, const mode_program *p, bn_status *st)
+void mode_dispatch_reserve(mode *m, const mode_program *p)
 {
-    bn_code code = mode_list_reserve(&m->arguments, p->input_count + 1, st);
-    if (code == BN_OK)
-        code = mode_list_reserve(&m->results, p->output_count + 1, st);
+    mode_list_reserve(&m->arguments, p->input_count + 1);
+    mode_list_reserve(&m->results, p->output_count + 1);
+    mode_list_reserve(&m->events, m->events.count + 1);
     /* Each result takes a place in one of these lists, the handle that it replaces another. */
     mode_list *lists[] = {&m->targets, &m->buffers, &m->temporaries, &m->retired};
-    for (size_t i = 0; code == BN_OK && i < sizeof lists / sizeof *lists; i++)
-        code = mode_list_reserve(lists[i], lists[i]->count + p->output_count + 1, st);
-    if (code == BN_OK)
-        code = mode_list_reserve(&m->events, m->events.count + 1, st);
-    return code;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        mode_list_reserve(lists[i], lists[i]->count + p->output_count + 1);
 }
 
 /* ---- probe ----------------------------------------------------------------------- */
 
-/* Gives back results of a repetition that the next one did not take over. */
+/* Releases the results of a repetition that the next one did not take over. */
 static void probe_drop(mode *m, const mode_program *p, rt_buffer **results, bool all)
 {
     for (size_t o = 0; o < p->output_count; o++)
@@ -40,8 +37,8 @@ static void probe_drop(mode *m, const mode_program *p, rt_buffer **results, bool
             rt_buffer_release(m->client, results[o]);
 }
 
-/* Of a device whose plugin tells nothing of its memory so many bytes of results may be kept. */
-#define UNTOLD_BYTES ((int64_t)256 << 20)
+/* Bytes of results that may be kept where the plugin does not report the device's memory. */
+#define UNREPORTED_BYTES ((int64_t)256 << 20)
 
 int64_t mode_result_bytes(const mode_program *p)
 {
@@ -62,17 +59,17 @@ bool mode_has_room(mode *m, int64_t bytes)
 {
     rt_device_memory memory;
     bn_status ignored = {.code = BN_OK};
-    int64_t free_bytes = UNTOLD_BYTES;
+    int64_t free_bytes = UNREPORTED_BYTES;
     if (rt_client_memory(m->client, (size_t)m->options.compile.device, &memory, &ignored) ==
             BN_OK &&
         memory.bytes_limit > 0 && memory.bytes_in_use >= 0)
-        /* Half of it: nobody tells what an execution needs for itself. */
+        /* Half of it: the memory that an execution needs for itself is unknown. */
         free_bytes = (memory.bytes_limit - memory.bytes_in_use) / 2;
     return bytes <= free_bytes;
 }
 
 /* Whether the results of REPEAT executions of P have room beside each other. Their handles are best
- * given back at the end, since that takes time, or waits. But the device must hold them all
+ * released at the end, since that takes time, or waits. But the device must hold them all
  * meanwhile. */
 static bool have_room(mode *m, const mode_program *p, unsigned repeat)
 {
@@ -85,7 +82,7 @@ static bool have_room(mode *m, const mode_program *p, unsigned repeat)
 typedef struct repeated {
     mode_list spent;  /* results that the next repetition replaced, or took over */
     mode_list events; /* of what is not awaited yet */
-    bool keeps;       /* SPENT are given back at the end; else as soon as they are replaced */
+    bool keeps;       /* SPENT are released at the end; else as soon as they are replaced */
     uint64_t submit_ns, first_ns, begin_ns, end_ns;
 } repeated;
 
@@ -149,7 +146,7 @@ static void probe_settle(mode *m, repeated *r)
         r->events.count = 0;
 }
 
-/* Gives the results back that the row kept, but those that are arguments now. Handles of memory
+/* Releases the results that the row kept, but those that are arguments now. Handles of memory
  * that was taken over are among them: they hold none. */
 static void probe_make_room(mode *m, const mode_program *p, repeated *r)
 {
@@ -176,7 +173,7 @@ static bool probe_may_repeat(mode *m, const mode_program *p)
     return true;
 }
 
-/* Probes P. Handles of results that were replaced are given back at the end, or where the device
+/* Probes P. Handles of results that were replaced are released at the end, or where the device
  * has no room for all of them as soon as they are replaced. That it has none may show only when the
  * plugin refuses a repetition for want of memory: then the row begins again without them, as do
  * those of later probes. */
@@ -186,11 +183,9 @@ static bn_code probe(mode *m, mode_program *p, bn_status *st)
     repeated r = {.keeps = !p->keeps_none && have_room(m, p, all)};
     bool refused = false;
     /* Two rows may each leave what took over an argument. */
-    bn_code code = mode_list_reserve(&r.spent, 2 * all * (p->output_count + 1), st);
-    if (code == BN_OK)
-        code = mode_list_reserve(&r.events, all, st);
-    if (code == BN_OK)
-        code = probe_row(m, p, &r, &refused, st);
+    mode_list_reserve(&r.spent, 2 * all * (p->output_count + 1));
+    mode_list_reserve(&r.events, all);
+    bn_code code = probe_row(m, p, &r, &refused, st);
     if (code == BN_OUT_OF_MEMORY && refused && r.keeps && probe_may_repeat(m, p)) {
         probe_settle(m, &r);
         probe_make_room(m, p, &r);
@@ -224,7 +219,7 @@ static void count_execution(mode *m, mode_program *p)
     m->counters[BN_COUNTER_EXECUTIONS]++;
 }
 
-/* Notes the call that submitted P and gave EVENT, and has its completion told. */
+/* Notes the call that submitted P and gave EVENT, and asks for its completion. */
 static void note_execution(mode *m, const mode_program *p, uint64_t begin_ns, rt_event *event)
 {
     bn_completion *done = bn_timeline_call(m->timeline, BN_SPAN_EXECUTE, p->row->view.label, 0,
@@ -259,10 +254,10 @@ bn_code mode_dispatch(mode *m, mode_program *p, bn_status *st)
                                       p->row->view.label);
 }
 
-bn_code mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)
+void mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer)
 {
-    bn_code code = mode_list_push(&m->targets, variable, st);
-    return code == BN_OK ? mode_list_push(&m->buffers, buffer, st) : code;
+    mode_list_push(&m->targets, variable);
+    mode_list_push(&m->buffers, buffer);
 }
 
 /* ---- graphs of the current trace ------------------------------------------------------ */
@@ -283,9 +278,8 @@ static bn_code bind_inputs(mode *m, const tg_graph *g, bn_status *st)
 bn_code mode_run_graph(mode *m, const tg_graph *g, mode_program *p, bn_status *st)
 {
     bn_part before = mode_clock(m, BN_PART_BIND);
-    bn_code code = mode_dispatch_reserve(m, p, st);
-    if (code == BN_OK)
-        code = bind_inputs(m, g, st);
+    mode_dispatch_reserve(m, p);
+    bn_code code = bind_inputs(m, g, st);
     if (code == BN_OK)
         code = mode_dispatch(m, p, st);
     for (size_t o = 0; code == BN_OK && o < g->output_count; o++) {
@@ -293,9 +287,9 @@ bn_code mode_run_graph(mode *m, const tg_graph *g, mode_program *p, bn_status *s
         if (!tg_tensor_data(g->outputs[o]))
             tg_tensor_set_data(g->outputs[o], buffer);
         if (g->target[o])
-            code = mode_pend(m, g->target[o], buffer, st);
+            mode_pend(m, g->target[o], buffer);
         else
-            code = mode_list_push(&m->temporaries, buffer, st);
+            mode_list_push(&m->temporaries, buffer);
     }
     mode_clock(m, before);
     return code;
@@ -335,7 +329,8 @@ bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *s
     for (size_t i = 0; i < m->temporaries.count; i++)
         if (m->temporaries.items[i] == buffer) {
             m->temporaries.items[i] = m->temporaries.items[--m->temporaries.count];
-            return mode_pend(m, variable, buffer, st);
+            mode_pend(m, variable, buffer);
+            return BN_OK;
         }
     return bn_fail(st, BN_NOT_SUPPORTED,
                    "%s shares its contents with another variable, which a step that was cut "
@@ -365,21 +360,18 @@ bn_code mode_adopt_assigned(mode *m, bn_status *st)
     return code;
 }
 
-bn_code mode_commit(mode *m, bn_status *st)
+void mode_commit(mode *m)
 {
     bn_part before = mode_clock(m, BN_PART_BIND);
-    bn_code code = mode_list_reserve(&m->retired, m->retired.count + m->targets.count, st);
-    for (size_t i = 0; code == BN_OK && i < m->targets.count; i++) {
+    for (size_t i = 0; i < m->targets.count; i++) {
         tg_tensor *variable = m->targets.items[i];
         void *old = tg_tensor_data(variable);
         if (old)
-            m->retired.items[m->retired.count++] = old;
+            mode_list_push(&m->retired, old);
         tg_tensor_set_data(variable, m->buffers.items[i]);
     }
-    if (code == BN_OK)
-        m->targets.count = m->buffers.count = 0;
+    m->targets.count = m->buffers.count = 0;
     mode_clock(m, before);
-    return code;
 }
 
 static void release_list(mode *m, mode_list *list)
@@ -423,14 +415,14 @@ bn_code mode_complete(mode *m, bn_status *st)
         code = mode_await_events(m, &m->events, st);
     } else {
         if (m->flight_used == m->flight_count) {
-            code = mode_await_events(m, &m->flights[m->flight_first].events, st);
+            code = mode_await_events(m, &m->flights[m->flight_first], st);
             m->flight_first = (m->flight_first + 1) % m->flight_count;
             m->flight_used--;
         }
         /* The step's events and an empty list with room change places. */
         size_t last = (m->flight_first + m->flight_used++) % m->flight_count;
-        mode_list swap = m->flights[last].events;
-        m->flights[last].events = m->events;
+        mode_list swap = m->flights[last];
+        m->flights[last] = m->events;
         m->events = swap;
     }
     mode_clock(m, before);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What a buffer holds. */
+/* The type of a buffer. */
 typedef struct type {
     rt_dtype dtype;
     size_t rank;

@@ -39,21 +39,19 @@ static bn_code eager_node(void *context, tg_trace *trace, tg_node *node, bn_stat
     if (program) {
         m->counters[BN_COUNTER_CACHE_HITS]++;
     } else {
-        const tg_graph *graph;
-        code = tg_node_graph(trace, node, &graph, st);
-        if (code == BN_OK)
-            code = mode_program_get(m, graph, tg_node_op_name(node), true, &program, st);
+        code = mode_program_get(m, tg_node_graph(trace, node), tg_node_op_name(node), true,
+                                &program, st);
     }
     mode_clock(m, BN_PART_BIND);
-    if (code == BN_OK)
-        code = mode_dispatch_reserve(m, program, st);
-    if (code == BN_OK)
+    if (code == BN_OK) {
+        mode_dispatch_reserve(m, program);
         code = bind_operands(m, node, st);
+    }
     if (code == BN_OK)
         code = mode_dispatch(m, program, st);
     for (size_t r = 0; code == BN_OK && r < tg_node_result_count(node); r++) {
         tg_tensor_set_data(tg_node_result(node, r), m->results.items[r]);
-        code = mode_list_push(&m->temporaries, m->results.items[r], st);
+        mode_list_push(&m->temporaries, m->results.items[r]);
     }
     mode_clock(m, before);
     return code;
@@ -147,24 +145,17 @@ static bn_code run_copy(mode *m, tg_tensor *variable, rt_buffer *source, bn_stat
     size_t count = 0;
     mode_program *program = NULL;
     const unsigned whole[TG_PHASE_COUNT] = {0};
-    bn_code code = BN_OK;
-    if (!scratch || !from || !to) {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory to copy %s", tg_tensor_name(variable));
-        goto out;
-    }
     tg_assign(scratch, to, from);
-    code = tg_trace_cut(scratch, whole, NULL, &graphs, &count, st);
+    bn_code code = tg_trace_cut(scratch, whole, NULL, &graphs, &count, st);
     if (code == BN_OK)
         code = mode_program_get(m, graphs[0], "copy", true, &program, st);
-    if (code == BN_OK)
-        code = mode_dispatch_reserve(m, program, st);
     if (code == BN_OK) {
+        mode_dispatch_reserve(m, program);
         m->arguments.items[0] = source;
         code = mode_dispatch(m, program, st);
     }
     if (code == BN_OK)
-        code = mode_pend(m, variable, m->results.items[0], st);
-out:
+        mode_pend(m, variable, m->results.items[0]);
     tg_trace_free(scratch);
     tg_variable_free(from);
     tg_variable_free(to);

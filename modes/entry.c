@@ -1,7 +1,7 @@
 /*
- * entry.c - what a compiled program takes: the compiler was asked to honour what the program
- * declares, and here is looked at what it made of it. So values go to the device as the executable
- * reads them, whatever was declared, and what differs from it is refused and not executed.
+ * entry.c - types and layouts that a compiled program takes. The compiler was asked to honour what
+ * the program declares; here its result is checked. So values go to the device as the executable
+ * reads them, whatever was declared, and a difference is refused and not executed.
  */
 #include "modes/mode_priv.h"
 #include "runtime/hlo/hlo.h"
@@ -21,11 +21,11 @@ bn_code mode_entry_learn(mode_program *program, bn_status *st)
         code = strcmp(format, "mlir") == 0
                    ? shlo_declared_read(bytes, size, &declared, &untold)
                    : hlo_declared_read(format, bytes, size, &declared, &untold);
-    /* All arguments as one tuple are the compiler's way, and tell nothing here. */
+    /* Compilers may take all arguments as one tuple, which says nothing about each. */
     const size_t count = declared.argument_count;
     const bool tuple = count == 1 && !declared.arguments[0].tensor;
     const bool differs = code == BN_OK && !tuple && count != program->input_count;
-    bool refused = false; /* what nobody told may be one that cannot be passed */
+    bool refused = false; /* a type that cannot be passed */
     if (code == BN_OK && !tuple && !differs) {
         code = mode_values_take(declared.arguments, count, &program->entry, &untold);
         refused = code == BN_NOT_SUPPORTED;
@@ -43,8 +43,8 @@ bn_code mode_entry_learn(mode_program *program, bn_status *st)
     return code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s", untold.message) : BN_OK;
 }
 
-/* Fails where results of PROGRAM lie otherwise than it declares, as far as both tell. Only tiles
- * that it declares are kept. */
+/* Fails where the layouts of PROGRAM's results differ from those that it declares, as far as both
+ * are known. Only tiles that it declares are kept. */
 static bn_code results_fit(mode_program *program, bn_status *st)
 {
     const rt_program source = {.format = program->format ? program->format : "mlir",
@@ -84,8 +84,7 @@ bn_code mode_entry_fit(mode_program *program, mode_argument *arguments, size_t c
             mode_type_put(a, &text);
             bn_text_puts(&text, ", and the plugin compiled the program to take ");
             mode_type_put(taken, &text);
-            bn_code code =
-                bn_fail(st, BN_INVALID, "argument %zu %s", i, text.failed ? "differs" : text.data);
+            bn_code code = bn_fail(st, BN_INVALID, "argument %zu %s", i, text.data);
             bn_text_free(&text);
             return code;
         }

@@ -1,6 +1,6 @@
 /*
  * figures.c - what executables are called, and the figures of each: rows that records and
- * tables show; and what steps do, told to a watcher.
+ * tables show; and notifications of a watcher.
  */
 #define _GNU_SOURCE
 #include "modes/mode_priv.h"
@@ -47,24 +47,17 @@ void mode_module_name(const char *label, char name[80])
 
 /* ---- figures ---------------------------------------------------------------------- */
 
-mode_row_figures *mode_row_new(mode *m, const char *label, bool share, bn_status *st)
+mode_row_figures *mode_row_new(mode *m, const char *label, bool share)
 {
     for (size_t i = 0; share && i < m->rows.count; i++) {
         mode_row_figures *row = m->rows.items[i];
         if (strcmp(row->view.label, label) == 0)
             return row;
     }
-    mode_row_figures *row = calloc(1, sizeof *row);
-    if (!row) {
-        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for figures");
-        return NULL;
-    }
+    mode_row_figures *row = bn_zalloc(1, sizeof *row);
     snprintf(row->view.label, sizeof row->view.label, "%s", label);
     mode_module_name(label, row->view.module);
-    if (mode_list_push(&m->rows, row, st) != BN_OK) {
-        free(row);
-        return NULL;
-    }
+    mode_list_push(&m->rows, row);
     return row;
 }
 
@@ -231,7 +224,7 @@ bn_code mode_execution_optimized(const mode *m, size_t index, char format[32], v
     return rt_executable_optimized(row->program->executable, format, bytes, size, st);
 }
 
-/* ---- told to a watcher --------------------------------------------------------------- */
+/* ---- notifying a watcher --------------------------------------------------------------- */
 
 void mode_watch(mode *m, const mode_watcher *watcher)
 {
@@ -293,6 +286,5 @@ void mode_tell_miss(const mode *m, const mode_miss_told *told)
 mode_where mode_traced_where(const mode *m, bn_text *scope)
 {
     tg_trace_scope(m->trace, scope);
-    return (mode_where){tg_trace_next_place(m->trace),
-                        scope->data && !scope->failed ? scope->data : ""};
+    return (mode_where){tg_trace_next_place(m->trace), scope->data ? scope->data : ""};
 }

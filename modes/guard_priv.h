@@ -28,12 +28,11 @@ typedef struct mode_guards {
     size_t count, capacity, type_capacity;
 } mode_guards;
 
-/* Guards of CALL without variables; false without memory. */
-BN_MUST_USE bool mode_guards_begin(mode_guards *guards, const mode_call *call);
+/* Guards of CALL without variables. */
+void mode_guards_begin(mode_guards *guards, const mode_call *call);
 void mode_guards_free(mode_guards *guards);
-/* Adds VARIABLE with the type that it has now, where it is not there yet. False without
- * memory. */
-BN_MUST_USE bool mode_guards_add(mode_guards *guards, tg_tensor *variable);
+/* Adds VARIABLE with the type that it has now, where it is not there yet. */
+void mode_guards_add(mode_guards *guards, tg_tensor *variable);
 /* Whether all guards hold for CALL. A type that was set anew to what it was is noted, and
  * found faster the next time. */
 bool mode_guards_hold(mode_guards *guards, const mode_call *call);

@@ -22,31 +22,27 @@ static bn_code send(mode *m, const tg_host_op *op, const void *host, rt_buffer *
                     bn_status *st)
 {
     rt_event *sent = NULL;
-    bn_code code = mode_list_reserve(&m->temporaries, m->temporaries.count + 1, st);
-    if (code == BN_OK)
-        code = mode_upload(m, &op->out, host, result, &sent, st);
+    bn_code code = mode_upload(m, &op->out, host, result, &sent, st);
     if (code != BN_OK)
         return code;
-    m->temporaries.items[m->temporaries.count++] = *result;
+    mode_list_push(&m->temporaries, *result);
     if (sent)
         code = rt_event_await(m->client, sent, st);
     rt_event_release(m->client, sent);
     return code;
 }
 
-static bn_code count_op(mode *m, const char *name, bn_status *st)
+static void count_op(mode *m, const char *name)
 {
     size_t i = 0;
     while (i < m->host_op_count && strcmp(m->host_counts[i].op, name) != 0)
         i++;
     if (i == m->host_op_count) {
-        if (!bn_reserve(&m->host_counts, i + 1, &m->host_op_room, sizeof *m->host_counts))
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to count %s", name);
+        bn_grow(&m->host_counts, i + 1, &m->host_op_room, sizeof *m->host_counts);
         m->host_counts[m->host_op_count++] = (mode_host_count){.op = name};
     }
     m->host_counts[i].count++;
     m->counters[BN_COUNTER_HOST_FALLBACKS]++;
-    return BN_OK;
 }
 
 const mode_host_count *mode_host_counts(const mode *m, size_t *count)
@@ -64,10 +60,9 @@ bn_code mode_run_host(mode *m, const tg_host_op *op, rt_buffer *x, const mode_wh
     uint64_t at[4];
     if (!host)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to compute %s", op->name);
-    bn_code code = count_op(m, op->name, st);
+    count_op(m, op->name);
     at[0] = bn_now_ns();
-    if (code == BN_OK)
-        code = mode_read_buffer(m, x, host, in, st);
+    bn_code code = mode_read_buffer(m, x, host, in, st);
     const bn_part before = mode_clock(m, BN_PART_INPUT);
     at[1] = bn_now_ns();
     if (code == BN_OK)

@@ -1,20 +1,20 @@
 /*
- * layouts.c - automatic layouts: what a graph of a step hands on to later ones leaves it as the
- * compiler likes it, and they take it so.
+ * layouts.c - automatic layouts: values that a graph of a step passes to later ones keep the layout
+ * that the compiler chose for them.
  *
  * The compiler chooses when a graph is compiled (`auto` at its results), and the graph runs before
  * the next one is lowered. So how its results lie is read off the buffers. What variables take over
  * keeps its default layout, in which the next step finds it. So does all that was put out for a
- * read, for nobody knows yet which of it a variable will take over.
+ * read: which of it a variable will take over is not known yet.
  */
 #include "modes/mode_priv.h"
 
 #include <string.h>
 
-void mode_layouts_begin(mode *m, bool handing)
+void mode_layouts_begin(mode *m, bool passing)
 {
-    m->handing = handing && m->options.automatic_layouts;
-    m->handed_key = (tg_hash){0};
+    m->passing = passing && m->options.automatic_layouts;
+    m->passed_key = (tg_hash){0};
 }
 
 /* A graph's text depends on what was compiled before it, so its key is one of all graphs up to it.
@@ -22,15 +22,16 @@ void mode_layouts_begin(mode *m, bool handing)
 tg_hash mode_layouts_key(mode *m, tg_hash graph)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    if (!m->handing)
+    if (!m->passing)
         return graph;
-    m->handed_key.low = (m->handed_key.low ^ graph.low) * odd + 1;
-    m->handed_key.high = (m->handed_key.high ^ graph.high) * odd + 1;
-    return m->handed_key;
+    m->passed_key.low = (m->passed_key.low ^ graph.low) * odd + 1;
+    m->passed_key.high = (m->passed_key.high ^ graph.high) * odd + 1;
+    return m->passed_key;
 }
 
 /* How input INDEX lies, where an earlier graph put it out. */
-static bn_code take(mode *m, const tg_graph *graph, size_t index, mode_layouts *of, bn_status *st)
+static bn_code note_layout(mode *m, const tg_graph *graph, size_t index, mode_layouts *of,
+                           bn_status *st)
 {
     rt_buffer *buffer = tg_tensor_data(graph->inputs[index]);
     bool by_rows = true;
@@ -38,11 +39,8 @@ static bn_code take(mode *m, const tg_graph *graph, size_t index, mode_layouts *
     if (tg_input_variable(graph->inputs[index]) || !buffer)
         return BN_OK;
     bn_code code = rt_buffer_layout(m->client, buffer, &text, &by_rows, st);
-    if (code == BN_OK && text.length) {
+    if (code == BN_OK && text.length)
         of->inputs[index] = bn_arena_strdup(of->arena, text.data);
-        if (!of->inputs[index])
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for layouts");
-    }
     bn_text_free(&text);
     of->handed_on++;
     of->rearranged += !by_rows;
@@ -53,17 +51,13 @@ bn_code mode_layouts_choose(mode *m, const tg_graph *graph, mode_layouts *of, bn
 {
     bn_code code = BN_OK;
     *of = (mode_layouts){0};
-    if (!m->handing)
+    if (!m->passing)
         return BN_OK;
     of->arena = bn_arena_new(4096);
-    if (of->arena) {
-        of->inputs = bn_arena_zalloc(of->arena, (graph->input_count + 1) * sizeof *of->inputs);
-        of->outputs = bn_arena_zalloc(of->arena, (graph->output_count + 1) * sizeof *of->outputs);
-    }
-    if (!of->inputs || !of->outputs)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for layouts");
+    of->inputs = bn_arena_zalloc(of->arena, (graph->input_count + 1) * sizeof *of->inputs);
+    of->outputs = bn_arena_zalloc(of->arena, (graph->output_count + 1) * sizeof *of->outputs);
     for (size_t i = 0; code == BN_OK && i < graph->input_count; i++)
-        code = take(m, graph, i, of, st);
+        code = note_layout(m, graph, i, of, st);
     for (size_t o = 0; code == BN_OK && o < graph->output_count; o++)
         of->outputs[o] = graph->target[o] ? NULL : "auto";
     if (code != BN_OK)

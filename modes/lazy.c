@@ -4,7 +4,7 @@
  */
 #include "modes/mode_priv.h"
 
-/* Computes VALUE where it is not computed yet; *CUT tells whether. */
+/* Computes VALUE where it is not computed yet; *CUT: whether that was so. */
 static bn_code compute(mode *m, tg_tensor *value, bool *cut, bn_status *st)
 {
     *cut = !tg_input_variable(value) && !tg_tensor_data(value);
@@ -42,7 +42,7 @@ static void lazy_set_hooks(mode *m)
     tg_trace_set_hooks(m->trace, &(tg_hooks){.context = m, .read = lazy_read, .host = lazy_host});
 }
 
-/* What leaves values that variables may have been assigned since. */
+/* Cuts of the trace so far: variables may have been assigned values that one put out. */
 static int64_t cuts(const mode *m)
 {
     return m->counters[BN_COUNTER_GRAPH_BREAKS] + m->counters[BN_COUNTER_HOST_FALLBACKS];

@@ -6,19 +6,15 @@
 
 #include <stdlib.h>
 
-bn_code mode_list_reserve(mode_list *list, size_t count, bn_status *st)
+void mode_list_reserve(mode_list *list, size_t count)
 {
-    if (!bn_reserve(&list->items, count, &list->capacity, sizeof *list->items))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a list of %zu handles", count);
-    return BN_OK;
+    bn_grow(&list->items, count, &list->capacity, sizeof *list->items);
 }
 
-bn_code mode_list_push(mode_list *list, void *item, bn_status *st)
+void mode_list_push(mode_list *list, void *item)
 {
-    bn_code code = mode_list_reserve(list, list->count + 1, st);
-    if (code == BN_OK)
-        list->items[list->count++] = item;
-    return code;
+    mode_list_reserve(list, list->count + 1);
+    list->items[list->count++] = item;
 }
 
 void mode_list_free(mode_list *list)

@@ -9,7 +9,7 @@
  *            the step function
  *
  * A mode works on variables (runtime/graph/graph.h): it gives them device buffers and
- * replaces those at the end of each step. Whoever made a variable frees its buffer
+ * replaces those at the end of each step. The owner of a variable frees its buffer
  * (mode_clear). One thread per mode. A status must be given (not NULL). Prefix mode_.
  */
 #ifndef BENCH_MODES_MODE_H
@@ -46,7 +46,7 @@ typedef struct mode_feed {
     bn_code (*submitted)(void *context, mode *m, bn_status *st);
 } mode_feed;
 
-/* What a step calls; the mode copies what it keeps of it. */
+/* The function of a step and its arguments; the mode copies what it keeps. */
 typedef struct mode_call {
     mode_function *function;
     void *context;
@@ -67,7 +67,7 @@ typedef struct mode_options {
     rt_compile_options compile;
 } mode_options;
 
-/* What `bench list modes` prints; INDEX from 0 until false. */
+/* A row of `bench list modes`; INDEX from 0 until false. */
 typedef struct mode_info {
     const char *name, *summary;
     bool cuts_graphs; /* takes --graphs other than 1 */
@@ -88,9 +88,9 @@ BN_MUST_USE bn_code mode_write(mode *m, tg_tensor *variable, const void *host, b
  * unchanged until *HOST_DONE (NULL allowed as an event) has fired. */
 BN_MUST_USE bn_code mode_upload(mode *m, const tg_type *type, const void *host, rt_buffer **buffer,
                                 rt_event **host_done, bn_status *st);
-/* Makes BUFFER VARIABLE's contents; the old buffer is given back once the step in
+/* Makes BUFFER VARIABLE's contents; the old buffer is released once the step in
  * hand has been submitted. For feeds. */
-BN_MUST_USE bn_code mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
+void mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer);
 /* Waits for VARIABLE's contents and copies them to HOST (SIZE bytes). */
 BN_MUST_USE bn_code mode_read(mode *m, const tg_tensor *variable, void *host, size_t size,
                               bn_status *st);
@@ -147,8 +147,8 @@ typedef struct mode_execution {
     int64_t handed_on;  /* arguments that earlier graphs of the step put out, taken as these lie */
     int64_t rearranged; /* of them, those whose last dimension is not the most minor one */
     rt_executable_stats stats;
-    /* What mode_digest_programs found, of the program that the compiler made
-     * (rt_program_digest); "" and -1 where the plugin does not tell. */
+    /* The figures of mode_digest_programs, of the program that the compiler made
+     * (rt_program_digest); "" and -1 where the plugin does not report them. */
     char optimized[33];
     int64_t optimized_bytes, optimized_instructions;
     char plugin_fingerprint[64]; /* the plugin's own, of the row's first program */
@@ -187,8 +187,7 @@ BN_MUST_USE bn_code mode_step_probe(mode *m, const mode_call *call, unsigned rep
 const char *mode_execution_text(const mode *m, size_t index, size_t *length);
 
 /* The program that the compiler made of that text (malloc), in the plugin's own FORMAT.
- * BN_NOT_FOUND where it left the memory's cache, BN_NOT_SUPPORTED where the plugin does not tell.
- */
+ * BN_NOT_FOUND where it left the memory's cache, BN_NOT_SUPPORTED where the plugin has none. */
 BN_MUST_USE bn_code mode_execution_optimized(const mode *m, size_t index, char format[32],
                                              void **bytes, size_t *size, bn_status *st);
 
@@ -202,7 +201,7 @@ BN_MUST_USE bn_code mode_time_lowering(mode *m, const mode_call *call, size_t ro
 
 /* ---- a step as graphs, without a runtime (plan.c) --------------------------------- */
 
-/* What lazy mode (one graph) and capture compile of a step, in order of execution. */
+/* The graphs that lazy mode (one graph) and capture compile of a step, in order of execution. */
 typedef struct mode_plan mode_plan;
 typedef struct mode_plan_graph {
     char label[64], module[80]; /* as mode_execution has them */
@@ -227,8 +226,7 @@ bool mode_plan_source(const mode_plan *plan, size_t graph, size_t input, size_t 
 /* Whether output OUTPUT of GRAPH stays within the step: no variable takes it over. */
 bool mode_plan_passes(const mode_plan *plan, size_t graph, size_t output);
 /* Appends GRAPH as StableHLO text to OUT, with LAYOUTS (NULL: the default ones). */
-BN_MUST_USE bn_code mode_plan_lower(const mode_plan *plan, size_t graph, const tg_layouts *layouts,
-                                    bn_text *out, bn_status *st);
+void mode_plan_lower(const mode_plan *plan, size_t graph, const tg_layouts *layouts, bn_text *out);
 
 /* ---- programs that others wrote ------------------------------------------------ */
 
@@ -260,7 +258,7 @@ typedef enum mode_form {
 /* The form of the *SIZE bytes at *CODE. Of an HloProto, as XLA dumps it, *CODE and *SIZE become
  * those of the module in it. */
 mode_form mode_form_find(const char **code, size_t *size);
-/* What the plugin calls it: "mlir" or "hlo". */
+/* The plugin's name of it: "mlir" or "hlo". */
 const char *mode_form_name(mode_form form);
 
 /*
@@ -364,7 +362,7 @@ typedef enum mode_pace {
 BN_MUST_USE bn_code mode_create_sequence(rt_client *client, const mode_options *options,
                                          const mode_sequence *sequence, mode_pace pace, mode **out,
                                          bn_status *st);
-/* What input INDEX of the next step holds, owned by the mode; NULL: it is to be sent. */
+/* The contents of input INDEX in the next step, owned by the mode; NULL: it is to be sent. */
 rt_buffer *mode_sequence_input(const mode *m, size_t index);
 /* The names of the modes that mode_create_sequence makes, for records. */
 #define MODE_REPLAY         "replay"

@@ -14,7 +14,7 @@
  *   donors.c    which results take over which arguments, asked of the plugin
  *   dispatch.c  bind, execute, commit, release, wait; the probe
  *   program.c   graph -> executable: memory cache, lowering, compiling
- *   figures.c   names and figures of executables; what steps do, told to a watcher
+ *   figures.c   names and figures of executables; notifying a watcher
  *   contents.c  what variables hold on the device
  *   disk.c      executables on disk
  *   list.c      lists of handles
@@ -54,10 +54,10 @@ struct mode_program {
     size_t flag_count;
     size_t input_count, output_count;
     int32_t *donor;                /* [output] input whose memory it takes over, or -1 */
-    mode_argument *entry;          /* [input] of a foreign program, as compiled; NULL: not told */
+    mode_argument *entry;          /* [input] of a foreign program, as compiled; NULL: unknown */
     mode_argument *given;          /* [output] the same */
     int64_t handed_on, rearranged; /* as in mode_execution */
-    bool keeps_none; /* a probe of it had no memory for results that are given back at its end */
+    bool keeps_none; /* a probe of it had no memory for results that are released at its end */
     int references;
     uint64_t used; /* tick of the last use, for LRU */
 };
@@ -68,13 +68,8 @@ typedef struct mode_list {
     size_t count, capacity;
 } mode_list;
 
-/* What a step in flight still holds. */
-typedef struct mode_flight {
-    mode_list events;
-} mode_flight;
-
 /*
- * What one mode does its own way: a row of table.c, or plain.c's own kind. The engine calls
+ * The functions of one mode: a row of table.c, or plain.c's own kind. The engine calls
  * these, on the mode's one thread.
  */
 typedef struct mode_kind {
@@ -104,7 +99,7 @@ typedef struct mode_kind {
      * handles in m->retired, only where nothing of its own can fail any more. A steady step
      * makes no allocation of ours.
      *
-     * On success OTHER is in force again. The engine then commits, tells the feed, gives back
+     * On success OTHER is in force again. The engine then commits, notifies the feed, releases
      * m->retired and m->temporaries, and awaits or queues m->events. On failure, with a code
      * and its message in ST (never NULL; the engine puts the step in front), the lists stay as
      * they are: the engine drops what they hold (mode_abandon), and the mode's own data must be
@@ -113,7 +108,7 @@ typedef struct mode_kind {
      * Ledger, by mode_clock: the step's function and appending nodes are TRACE; closing the
      * trace, hashing it and checking guards are HASH; gathering handles is BIND; arguments that
      * the mode itself sends are INPUT. LOOKUP, LOWER, COMPILE, DISPATCH and READ are charged by
-     * the calls below. RELEASE is the engine's, but for what is given back in the middle of a
+     * the calls below. RELEASE is the engine's, but for what is released in the middle of a
      * step; WAIT is the engine's alone.
      */
     bn_code (*step)(mode *m, const mode_call *call, bn_status *st);
@@ -159,17 +154,17 @@ struct mode {
     mode_list arguments, results; /* handles of one execution */
     mode_list targets, buffers;   /* new contents: variable, buffer, pairwise */
     mode_list temporaries;        /* buffers that die with the step */
-    mode_list retired;            /* handles to give back after dispatch */
+    mode_list retired;            /* handles to release after dispatch */
     mode_list events;             /* completions of the step */
-    mode_flight *flights;         /* ring of steps not awaited */
+    mode_list *flights;           /* ring of steps not awaited: their completions */
     size_t flight_count, flight_first, flight_used;
     unsigned probe_repeat; /* 0: not probing */
     mode_probe probe;      /* how it is repeated */
-    bool handing;          /* graphs hand values on in automatic layouts */
-    tg_hash handed_key;    /* of those graphs, so far */
+    bool passing;          /* graphs pass values on in automatic layouts */
+    tg_hash passed_key;    /* of those graphs, so far */
     const int64_t *keep;   /* arguments that the execution in hand must not consume */
     size_t keep_count;
-    mode_watcher watcher; /* all NULL: nobody watches */
+    mode_watcher watcher; /* all NULL: there is none */
 
     void *own; /* the kind's own data, which its END frees */
 };
@@ -215,7 +210,7 @@ mode_where mode_traced_where(const mode *m, bn_text *scope);
 /* ---- host.c -------------------------------------------------------------- */
 
 /* Computes OP on the host: reads X, and gives *RESULT, a buffer of the step's temporaries. Counts a
- * fallback, and tells it with WHERE and BREAKS. Charges read, and input. */
+ * fallback, and notifies the watcher with WHERE and BREAKS. Charges read, and input. */
 BN_MUST_USE bn_code mode_run_host(mode *m, const tg_host_op *op, rt_buffer *x,
                                   const mode_where *where, bool breaks, rt_buffer **result,
                                   bn_status *st);
@@ -227,9 +222,9 @@ BN_MUST_USE bn_code mode_buffer_of(const tg_tensor *value, rt_buffer **buffer, b
 
 /* ---- list.c -------------------------------------------------------------- */
 
-/* Room for COUNT items; BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code mode_list_reserve(mode_list *list, size_t count, bn_status *st);
-BN_MUST_USE bn_code mode_list_push(mode_list *list, void *item, bn_status *st);
+/* Room for COUNT items. */
+void mode_list_reserve(mode_list *list, size_t count);
+void mode_list_push(mode_list *list, void *item);
 /* Frees the list, not what its items point to. */
 void mode_list_free(mode_list *list);
 
@@ -262,13 +257,13 @@ typedef struct mode_layouts {
     const char **inputs, **outputs;
     int64_t handed_on, rearranged; /* inputs, as in mode_execution */
 } mode_layouts;
-/* Graphs are about to be run; with HANDING they hand values on to each other, in automatic layouts
+/* Graphs are about to be run; with PASSING they pass values to each other, in automatic layouts
  * if the mode has these. */
-void mode_layouts_begin(mode *m, bool handing);
-/* What the executable of GRAPH, the next one to run, is kept by in memory. */
+void mode_layouts_begin(mode *m, bool passing);
+/* The key in memory of the executable of GRAPH, the next one to run. */
 tg_hash mode_layouts_key(mode *m, tg_hash graph);
 /* Fills *OF for GRAPH, whose inputs are computed. The caller frees it. BN_NOT_SUPPORTED where the
- * plugin does not tell how a buffer lies. */
+ * plugin does not report a buffer's layout. */
 BN_MUST_USE bn_code mode_layouts_choose(mode *m, const tg_graph *graph, mode_layouts *of,
                                         bn_status *st);
 void mode_layouts_free(mode_layouts *of);
@@ -280,9 +275,8 @@ void mode_graph_label(const unsigned group_of_phase[TG_PHASE_COUNT], const tg_gr
                       char label[64]);
 /* "bench_forward": a module's name in the text. */
 void mode_module_name(const char *label, char name[80]);
-/* A row called LABEL; with SHARE the one of that name, where there is one. Owned by the mode;
- * NULL without memory, which ST says. */
-mode_row_figures *mode_row_new(mode *m, const char *label, bool share, bn_status *st);
+/* A row called LABEL; with SHARE the one of that name, where there is one. Owned by the mode. */
+mode_row_figures *mode_row_new(mode *m, const char *label, bool share);
 /* Adds what is known of PROGRAM, made of GRAPH, to its row. */
 void mode_row_add(mode_row_figures *row, const mode_program *program, const tg_graph *graph,
                   uint64_t lower_ns, uint64_t compile_ns, bool from_disk);
@@ -320,7 +314,7 @@ void mode_addresses(mode *m, rt_buffer *const *list, size_t count, uintptr_t *ad
  */
 void mode_learn_donors(mode *m, mode_program *program, rt_buffer *const *arguments,
                        const uintptr_t *addresses, rt_buffer *const *results, bool *consumed);
-/* Whether BUFFER lies as TYPE says; where the plugin does not tell, it does. */
+/* Whether BUFFER has the layout of TYPE; true where the plugin does not report it. */
 bool mode_buffer_lies(mode *m, rt_buffer *buffer, const mode_argument *type);
 /* Whether BUFFER is of TYPE. */
 bool mode_buffer_is(mode *m, rt_buffer *buffer, const mode_argument *type);
@@ -335,14 +329,14 @@ BN_MUST_USE bn_code mode_values_take(const shlo_value *list, size_t count, mode_
  * mode_signature_read. */
 BN_MUST_USE bn_code mode_result_place(const shlo_value *v, size_t index, mode_argument *a,
                                       bn_status *st);
-/* What PROGRAM declares, for shlo_declared_free, after errors, too; *TOLD as mode_signature_read
- * has it. */
+/* The declarations of PROGRAM, for shlo_declared_free, after errors, too; *TOLD as
+ * mode_signature_read has it. */
 BN_MUST_USE bn_code mode_declared_read(const rt_program *program, shlo_declared *declared,
                                        bool *told, bn_status *st);
 /* Whether ORDER is how A is to lie: as it says, else by rows. */
 bool mode_lies_by(const mode_argument *a, const int64_t *order);
-/* Fills PROGRAM's entry, and what it gives, where the plugin tells it. BN_INVALID where it takes
- * another number of arguments; else BN_OUT_OF_MEMORY is the only error. */
+/* Fills PROGRAM's entry and its results' types, where the plugin reports them. BN_INVALID where it
+ * takes another number of arguments; else BN_OUT_OF_MEMORY is the only error. */
 BN_MUST_USE bn_code mode_entry_learn(mode_program *program, bn_status *st);
 /*
  * Holds the COUNT ARGUMENTS against PROGRAM's entry, where that is known, and takes over how they
@@ -368,9 +362,9 @@ BN_MUST_USE bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, siz
 /* ---- dispatch.c ----------------------------------------------------------- */
 
 /* Makes room for the arguments and results of PROGRAM. */
-BN_MUST_USE bn_code mode_dispatch_reserve(mode *m, const mode_program *program, bn_status *st);
+void mode_dispatch_reserve(mode *m, const mode_program *program);
 /* Bytes of the results of an execution of PROGRAM that take over no argument's memory; INT64_MAX:
- * nobody tells. */
+ * unknown. */
 int64_t mode_result_bytes(const mode_program *program);
 /* Whether the device has room for BYTES of results beside what it holds now and what executions
  * need for themselves. */
@@ -390,7 +384,7 @@ typedef bn_code mode_ran(void *context, const tg_graph *graph, mode_program *pro
 BN_MUST_USE bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context,
                                    bn_status *st);
 /* Notes that a dispatched BUFFER becomes VARIABLE's contents at commit. */
-BN_MUST_USE bn_code mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
+void mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer);
 /* Takes BUFFER out of the step's temporaries and makes it VARIABLE's contents at commit. */
 BN_MUST_USE bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
 /* Whether VALUE, which the trace assigned to VARIABLE, was put out as a temporary
@@ -399,12 +393,12 @@ bool mode_wants_adoption(const mode *m, const tg_tensor *variable, const tg_tens
 /* Adopts all values that the trace assigned after they were put out as temporaries. */
 BN_MUST_USE bn_code mode_adopt_assigned(mode *m, bn_status *st);
 /* The step's new contents take their places; old handles are retired. */
-BN_MUST_USE bn_code mode_commit(mode *m, bn_status *st);
-/* Gives back retired handles and temporaries. Charges release. */
+void mode_commit(mode *m);
+/* Releases retired handles and temporaries. Charges release. */
 void mode_release_retired(mode *m);
 /* Awaits or queues the step's completions. Charges wait. */
 BN_MUST_USE bn_code mode_complete(mode *m, bn_status *st);
-/* Awaits and releases all EVENTS, and empties the list; the first error is the one told. */
+/* Awaits and releases all EVENTS, and empties the list; the first error is reported. */
 BN_MUST_USE bn_code mode_await_events(mode *m, mode_list *events, bn_status *st);
 /* After a failure: drops what the step made. */
 void mode_abandon(mode *m);

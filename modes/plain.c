@@ -34,10 +34,8 @@ typedef struct mode_plain {
 
 static bn_code bind(mode *m, mode_plain *p, bn_status *st)
 {
-    bn_code code = mode_dispatch_reserve(m, p->program, st);
-    if (code == BN_OK) /* old handles of results, and of what is consumed */
-        code = mode_list_reserve(&m->retired,
-                                 m->retired.count + p->result_count + 2 * p->argument_count, st);
+    bn_code code = BN_OK;
+    mode_dispatch_reserve(m, p->program);
     for (size_t i = 0; i < p->argument_count && code == BN_OK; i++) {
         plain_argument *a = &p->arguments[i];
         if (!a->buffer) {
@@ -70,7 +68,7 @@ static void learn_consumed(mode *m, mode_plain *p)
             donor[o] = -1;
     mode_learn_donors(m, p->program, (rt_buffer *const *)m->arguments.items, p->addresses,
                       (rt_buffer *const *)m->results.items, p->consumed);
-    /* What lies otherwise than the program takes it cannot be its argument. */
+    /* A result in another layout than the argument's cannot become the argument. */
     for (size_t o = 0; o < p->result_count && p->program->entry; o++)
         if (donor[o] >= 0 &&
             !mode_buffer_lies(m, m->results.items[o], &p->arguments[donor[o]].type))
@@ -91,7 +89,7 @@ static void learn_consumed(mode *m, mode_plain *p)
 static void retire(mode *m, rt_buffer *buffer)
 {
     if (buffer)
-        m->retired.items[m->retired.count++] = buffer;
+        mode_list_push(&m->retired, buffer);
 }
 
 static void keep_results(mode *m, mode_plain *p)
@@ -183,25 +181,19 @@ static bn_code build(mode *m, const rt_program *program, const mode_argument *ar
                      size_t count, const void *const *host, bn_status *st)
 {
     const mode_part part = {.label = "program", .program = *program, .argument_count = count};
-    mode_plain *p = m->own = calloc(1, sizeof *p);
-    if (!p)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
+    mode_plain *p = m->own = bn_zalloc(1, sizeof *p);
     bn_code code = mode_program_from_part(m, &part, &p->program, st);
     if (code != BN_OK)
         return code;
     p->result_count = p->program->output_count;
-    p->arguments = calloc(count + 1, sizeof *p->arguments);
-    p->results = calloc(p->result_count + 1, sizeof(rt_buffer *));
-    p->taker = calloc(p->result_count + 1, sizeof *p->taker);
-    p->keep = calloc(count + 1, sizeof *p->keep);
-    p->addresses = calloc(count + 1, sizeof *p->addresses);
-    p->consumed = calloc(count + 1, sizeof *p->consumed);
-    if (!p->arguments || !p->results || !p->taker || !p->keep || !p->addresses || !p->consumed)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
+    p->arguments = bn_zalloc(count, sizeof *p->arguments);
+    p->results = bn_zalloc(p->result_count, sizeof(rt_buffer *));
+    p->taker = bn_zalloc(p->result_count, sizeof *p->taker);
+    p->keep = bn_zalloc(count, sizeof *p->keep);
+    p->addresses = bn_zalloc(count, sizeof *p->addresses);
+    p->consumed = bn_zalloc(count, sizeof *p->consumed);
     p->argument_count = count;
-    mode_argument *types = calloc(count + 1, sizeof *types);
-    if (!types)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
+    mode_argument *types = bn_zalloc(count, sizeof *types);
     if (count)
         memcpy(types, arguments, count * sizeof *types);
     code = mode_entry_fit(p->program, types, count, st);

@@ -46,9 +46,7 @@ static bn_code cut(mode_plan *p, const mode_call *call, unsigned graphs, bn_stat
     code = tg_trace_cut(p->trace, group_of_phase, NULL, &p->graphs, &p->count, st);
     if (code != BN_OK)
         return code;
-    p->info = calloc(p->count + 1, sizeof *p->info);
-    if (!p->info)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plan of %zu graphs", p->count);
+    p->info = bn_zalloc(p->count, sizeof *p->info);
     for (size_t i = 0; i < p->count; i++) {
         mode_plan_graph *info = &p->info[i];
         mode_graph_label(group_of_phase, p->graphs[i], info->label);
@@ -63,12 +61,9 @@ static bn_code cut(mode_plan *p, const mode_call *call, unsigned graphs, bn_stat
 bn_code mode_plan_new(const mode_call *call, unsigned graphs, tg_precision precision,
                       mode_plan **plan, bn_status *st)
 {
-    mode_plan *p = calloc(1, sizeof *p);
+    mode_plan *p = bn_zalloc(1, sizeof *p);
     *plan = NULL;
-    if (!p || !(p->trace = tg_trace_new())) {
-        free(p);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plan");
-    }
+    p->trace = tg_trace_new();
     tg_trace_set_precision(p->trace, precision);
     bn_code code = cut(p, call, graphs ? graphs : 1, st);
     if (code != BN_OK) {
@@ -122,8 +117,7 @@ bool mode_plan_passes(const mode_plan *plan, size_t graph, size_t output)
     return !plan->graphs[graph]->target[output];
 }
 
-bn_code mode_plan_lower(const mode_plan *plan, size_t graph, const tg_layouts *layouts,
-                        bn_text *out, bn_status *st)
+void mode_plan_lower(const mode_plan *plan, size_t graph, const tg_layouts *layouts, bn_text *out)
 {
-    return tg_graph_lower_laid_out(plan->graphs[graph], plan->info[graph].module, layouts, out, st);
+    tg_graph_lower_laid_out(plan->graphs[graph], plan->info[graph].module, layouts, out);
 }

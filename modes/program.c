@@ -94,30 +94,25 @@ static bn_code program_lower(mode *m, mode_program *p, const tg_graph *graph, co
     if (code != BN_OK)
         return code;
     mode_module_name(label, name);
-    code = tg_graph_lower_laid_out(graph, name, &(tg_layouts){layouts.inputs, layouts.outputs},
-                                   &text, st);
+    tg_graph_lower_laid_out(graph, name, &(tg_layouts){layouts.inputs, layouts.outputs}, &text);
     p->text = text.data;
     p->text_length = text.length;
     p->handed_on = layouts.handed_on;
     p->rearranged = layouts.rearranged;
     mode_layouts_free(&layouts);
-    return code;
+    return BN_OK;
 }
 
 static bn_code program_new(mode *m, const tg_graph *graph, tg_hash key, const char *label,
                            mode_program **out, bn_status *st)
 {
-    mode_program *p = calloc(1, sizeof *p);
-    if (!p)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an executable");
+    mode_program *p = bn_zalloc(1, sizeof *p);
     p->references = 1;
     p->key = key;
     p->input_count = graph->input_count;
     p->output_count = graph->output_count;
-    p->donor = malloc((graph->output_count + 1) * sizeof *p->donor);
+    p->donor = bn_alloc(graph->output_count * sizeof *p->donor);
     bn_code code = program_lower(m, p, graph, label, st);
-    if (code == BN_OK && !p->donor)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an executable");
     if (code != BN_OK) {
         mode_program_release(p);
         return code;
@@ -128,11 +123,11 @@ static bn_code program_new(mode *m, const tg_graph *graph, tg_hash key, const ch
 }
 
 /* What its file on disk is looked up by, into KEY, where the text alone is not enough; else KEY
- * stays empty. False without memory. */
-static bool disk_key(const mode_program *p, bn_text *key)
+ * stays empty. */
+static void disk_key(const mode_program *p, bn_text *key)
 {
     if (!p->format && !p->options_size && !p->flag_count)
-        return true;
+        return;
     bn_text_printf(key, "%s %zu %zu\n", p->format ? p->format : "mlir", p->options_size,
                    p->flag_count);
     for (size_t i = 0; i < p->flag_count; i++)
@@ -140,7 +135,6 @@ static bool disk_key(const mode_program *p, bn_text *key)
     if (p->options_size)
         bn_text_append(key, p->options, p->options_size);
     bn_text_append(key, p->text, p->text_length);
-    return !key->failed;
 }
 
 /* Compiles P with the mode's flags and its own. */
@@ -153,9 +147,7 @@ static bn_code compile(mode *m, mode_program *p, bn_status *st)
                                 .size = p->text_length,
                                 .options = p->options,
                                 .options_size = p->options_size};
-    const char **flags = calloc(count + 1, sizeof *flags);
-    if (!flags)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for compile options");
+    const char **flags = bn_alloc(count * sizeof *flags);
     for (size_t i = 0; i < count; i++)
         flags[i] = i < options.flag_count ? options.flags[i] : p->flags[i - options.flag_count];
     options.flags = flags;
@@ -172,10 +164,7 @@ static bn_code program_compile(mode *m, mode_program *p, const char *label, bool
     bn_text key = {0};
     bn_code code = BN_OK;
     mode_clock(m, BN_PART_LOOKUP);
-    if (!disk_key(p, &key)) {
-        bn_text_free(&key);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
-    }
+    disk_key(p, &key);
     const char *text = key.length ? key.data : p->text;
     const size_t length = key.length ? key.length : p->text_length;
     p->executable = mode_disk_load(m, text, length);
@@ -210,17 +199,17 @@ static bn_code program_build(mode *m, mode_program *p, const char *label, bool *
     return BN_OK;
 }
 
-/* PART's program, not compiled yet; NULL without memory. */
+/* PART's program, not compiled yet; NULL without memory for its code. */
 static mode_program *program_of_part(const mode_part *part)
 {
-    mode_program *p = calloc(1, sizeof *p);
-    if (!p || !(p->text = malloc(part->program.size + 1))) {
-        free(p);
+    char *text = malloc(part->program.size + 1);
+    if (!text)
         return NULL;
-    }
     if (part->program.size)
-        memcpy(p->text, part->program.code, part->program.size);
-    p->text[part->program.size] = '\0';
+        memcpy(text, part->program.code, part->program.size);
+    text[part->program.size] = '\0';
+    mode_program *p = bn_zalloc(1, sizeof *p);
+    p->text = text;
     p->text_length = part->program.size;
     p->format = strcmp(part->program.format, "mlir") == 0 ? NULL : part->program.format;
     p->options = part->program.options;
@@ -238,19 +227,17 @@ bn_code mode_program_from_part(mode *m, const mode_part *part, mode_program **pr
     mode_program *p = program_of_part(part);
     bool from_disk = false;
     if (!p)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program of %zu bytes",
+                       part->program.size);
     const uint64_t start = bn_now_ns();
     bn_code code = program_compile(m, p, part->label, &from_disk, st);
     const uint64_t compile_ns = bn_now_ns() - start;
     if (code == BN_OK) {
         p->output_count = rt_executable_result_count(p->executable);
-        p->donor = calloc(p->output_count + 1, sizeof *p->donor);
-        p->row = mode_row_new(m, part->label, false, st);
-        if (!p->donor || !p->row)
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
-    }
-    if (code == BN_OK)
+        p->donor = bn_zalloc(p->output_count, sizeof *p->donor);
+        p->row = mode_row_new(m, part->label, false);
         code = mode_entry_learn(p, st);
+    }
     if (code != BN_OK) {
         mode_program_release(p);
         return code;
@@ -279,14 +266,13 @@ bn_code mode_program_get(mode *m, const tg_graph *graph, const char *row_label, 
     bn_code code = program_new(m, graph, key, row_label, &p, st);
     if (code == BN_OK)
         code = program_build(m, p, row_label, &from_disk, st);
-    mode_row_figures *row = code == BN_OK ? mode_row_new(m, row_label, share, st) : NULL;
-    if (!row) {
+    if (code != BN_OK) {
         mode_program_release(p);
         return bn_context(st, "graph %s", row_label);
     }
-    p->row = row;
+    p->row = mode_row_new(m, row_label, share);
     p->used = ++m->tick;
-    mode_row_add(row, p, graph, m->part_ns[BN_PART_LOWER] - lower_before,
+    mode_row_add(p->row, p, graph, m->part_ns[BN_PART_LOWER] - lower_before,
                  m->part_ns[BN_PART_COMPILE] - compile_before, from_disk);
     if (m->cache_count >= m->options.cache_entries)
         cache_evict_oldest(m);

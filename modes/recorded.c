@@ -49,17 +49,6 @@ static bn_code send_inputs(mode *m, recorded *r, bn_status *st)
     return code;
 }
 
-/* Room for the handles that the step's end gives back. */
-static bn_code reserve(mode *m, const recorded *r, bn_status *st)
-{
-    const size_t results = r->value_count - r->of->input_count;
-    bn_code code =
-        mode_list_reserve(&m->retired, m->retired.count + 2 * r->of->input_count + 1, st);
-    if (code == BN_OK)
-        code = mode_list_reserve(&m->temporaries, m->temporaries.count + results + 1, st);
-    return code;
-}
-
 /* ---- the host's time -------------------------------------------------------------------- */
 
 static void keep_busy(mode *m, bn_part part, uint64_t ns)
@@ -85,7 +74,7 @@ static bn_code await_all(mode *m, bn_status *st)
     return code;
 }
 
-/* What the host did before run INDEX. Of the first one only what came behind the wait is the
+/* The host's time before run INDEX. Of the first one only what came behind the wait is the
  * step's: the rest was behind the last one of the step before. */
 static bn_code act(mode *m, const recorded *r, size_t index, bn_status *st)
 {
@@ -105,16 +94,17 @@ static bn_code act(mode *m, const recorded *r, size_t index, bn_status *st)
 static bn_code bind(mode *m, const recorded *r, const mode_run *run, bn_status *st)
 {
     const mode_program *p = r->programs[run->part];
-    bn_code code = mode_dispatch_reserve(m, p, st);
+    bn_code code = BN_OK;
+    mode_dispatch_reserve(m, p);
     for (size_t i = 0; i < p->input_count && code == BN_OK; i++) {
         m->arguments.items[i] = r->values[run->arguments[i]];
         if (!m->arguments.items[i])
             code = bn_fail(st, BN_INVALID, "%s: argument %zu, value %zu, is not there",
                            p->row->view.label, i, run->arguments[i]);
-        /* A plugin executes what lies otherwise than its program takes it. Asked once. */
+        /* Plugins execute arguments of another layout than the program's. Asked once. */
         else if (!r->known && p->entry && !mode_buffer_lies(m, m->arguments.items[i], &p->entry[i]))
             code = bn_fail(st, BN_NOT_SUPPORTED,
-                           "%s: argument %zu, value %zu, lies otherwise than the program takes it",
+                           "%s: argument %zu, value %zu, has another layout than the program takes",
                            p->row->view.label, i, run->arguments[i]);
     }
     return code;
@@ -158,7 +148,7 @@ static void learn(mode *m, recorded *r, size_t index)
     }
 }
 
-/* Gives VALUE back if no run behind INDEX takes it, nor the next step. */
+/* Releases VALUE if no run after INDEX takes it, nor the next step. */
 static void let_go(mode *m, recorded *r, size_t value, size_t index)
 {
     if (value < r->of->input_count || r->heir[value] != MODE_NO_VALUE ||
@@ -168,7 +158,7 @@ static void let_go(mode *m, recorded *r, size_t value, size_t index)
     r->values[value] = NULL;
 }
 
-/* Gives back what run INDEX was the last to take. */
+/* Releases the values that run INDEX was the last to take. */
 static void let_go_of_run(mode *m, recorded *r, size_t index)
 {
     const mode_run *run = &r->of->runs[index];
@@ -226,10 +216,10 @@ static bn_code check_heirs(mode *m, const recorded *r, bn_status *st)
 static void retire(mode *m, rt_buffer *buffer)
 {
     if (buffer)
-        m->retired.items[m->retired.count++] = buffer;
+        mode_list_push(&m->retired, buffer);
 }
 
-/* Results become the inputs of the next step, or are given back. */
+/* Results become the inputs of the next step, or are released. */
 static void pass_on(mode *m, recorded *r)
 {
     for (size_t i = 0; i < r->of->input_count; i++)
@@ -242,13 +232,13 @@ static void pass_on(mode *m, recorded *r)
             retire(m, r->values[r->heir[v]]);
             r->values[r->heir[v]] = r->values[v];
         } else if (r->values[v]) {
-            m->temporaries.items[m->temporaries.count++] = r->values[v];
+            mode_list_push(&m->temporaries, r->values[v]);
         }
         r->values[v] = NULL;
     }
 }
 
-/* After a failure: what the step made is given back, and what it consumed comes anew. */
+/* After a failure: releases what the step made; what it consumed is sent anew. */
 static void drop_step(mode *m, recorded *r)
 {
     bn_status ignored = {.code = BN_OK};
@@ -283,9 +273,7 @@ static bn_code recorded_step(mode *m, const mode_call *call, bn_status *st)
     if (!r->known && m->probe_repeat > 0)
         return bn_fail(st, BN_INVALID, "a first step comes before a probe");
     mode_clock(m, BN_PART_BIND);
-    code = reserve(m, r, st);
-    if (code == BN_OK)
-        code = send_inputs(m, r, st);
+    code = send_inputs(m, r, st);
     for (size_t i = 0; i < r->of->run_count && code == BN_OK; i++)
         code = run_one(m, r, i, st);
     if (code == BN_OK && is_paced(m, r))
@@ -405,33 +393,27 @@ static bn_code make_room(recorded *r, bn_status *st)
         r->value_count = 0;
         return code;
     }
-    r->programs = calloc(s->part_count + 1, sizeof(mode_program *));
-    r->values = calloc(r->value_count + 1, sizeof(rt_buffer *));
-    r->heir = calloc(r->value_count + 1, sizeof *r->heir);
-    r->renewed = calloc(s->input_count + 1, sizeof *r->renewed);
-    r->types = calloc(s->input_count + 1, sizeof *r->types);
-    r->first_result = calloc(s->run_count + 1, sizeof *r->first_result);
-    r->last_use = calloc(r->value_count + 1, sizeof *r->last_use);
-    r->probe_keep = calloc(s->run_count + 1, sizeof(int64_t *));
-    r->probe_keep_count = calloc(s->run_count + 1, sizeof *r->probe_keep_count);
-    r->addresses = calloc(most + 1, sizeof *r->addresses);
-    r->consumed = calloc(most + 1, sizeof *r->consumed);
-    bool good = r->programs && r->values && r->heir && r->renewed && r->types && r->first_result &&
-                r->last_use && r->probe_keep && r->probe_keep_count && r->addresses && r->consumed;
+    r->programs = bn_zalloc(s->part_count, sizeof(mode_program *));
+    r->values = bn_zalloc(r->value_count, sizeof(rt_buffer *));
+    r->heir = bn_zalloc(r->value_count, sizeof *r->heir);
+    r->renewed = bn_zalloc(s->input_count, sizeof *r->renewed);
+    r->types = bn_zalloc(s->input_count, sizeof *r->types);
+    r->first_result = bn_zalloc(s->run_count, sizeof *r->first_result);
+    r->last_use = bn_zalloc(r->value_count, sizeof *r->last_use);
+    r->probe_keep = bn_zalloc(s->run_count, sizeof(int64_t *));
+    r->probe_keep_count = bn_zalloc(s->run_count, sizeof *r->probe_keep_count);
+    r->addresses = bn_zalloc(most, sizeof *r->addresses);
+    r->consumed = bn_zalloc(most, sizeof *r->consumed);
     size_t next = s->input_count;
-    for (size_t i = 0; i < s->run_count && good; i++) {
+    for (size_t i = 0; i < s->run_count; i++) {
         const mode_part *part = &s->parts[s->runs[i].part];
         r->first_result[i] = next;
         for (size_t k = 0; k < part->argument_count; k++)
             r->last_use[s->runs[i].arguments[k]] = i;
         for (size_t o = 0; o < part->result_count; o++)
             r->last_use[next++] = i;
-        r->probe_keep[i] = calloc(part->argument_count + 1, sizeof(int64_t));
-        good = r->probe_keep[i] != NULL;
+        r->probe_keep[i] = bn_alloc(part->argument_count * sizeof(int64_t));
     }
-    if (!good)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a step of %zu executions",
-                       s->run_count);
     return choose_heirs(r, st);
 }
 
@@ -487,9 +469,7 @@ static bn_code choose_layouts(recorded *r, bn_status *st)
 
 static bn_code build(mode *m, const mode_sequence *sequence, mode_pace pace, bn_status *st)
 {
-    recorded *r = m->own = calloc(1, sizeof *r);
-    if (!r)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a step");
+    recorded *r = m->own = bn_zalloc(1, sizeof *r);
     r->of = sequence;
     r->pace = pace;
     bn_code code = make_room(r, st);

@@ -71,7 +71,7 @@ static bool take_layout(const char *text, mode_argument *a)
 bn_code mode_type_parse(const char *text, mode_argument *a, bn_status *st)
 {
     const size_t length = strcspn(text, "[");
-    *a = (mode_argument){.dtype = rt_dtype_named(text, length, true), .result = -1};
+    *a = (mode_argument){.dtype = bn_dtype_named(text, length, true, RT_DTYPE_COUNT), .result = -1};
     const char *rest =
         text[length] ? read_numbers(text + length + 1, ']', a->dims, &a->rank) : NULL;
     if (!rest || (*rest && *rest != '{'))
@@ -90,7 +90,7 @@ bn_code mode_type_parse(const char *text, mode_argument *a, bn_status *st)
 
 void mode_type_put(const mode_argument *a, bn_text *out)
 {
-    bn_text_printf(out, "%s[", rt_dtype_hlo(a->dtype));
+    bn_text_printf(out, "%s[", bn_dtypes[a->dtype].hlo);
     for (size_t i = 0; i < a->rank; i++)
         bn_text_printf(out, "%s%lld", i ? "," : "", (long long)a->dims[i]);
     bn_text_putc(out, ']');
@@ -102,7 +102,7 @@ void mode_type_put(const mode_argument *a, bn_text *out)
 
 int64_t mode_argument_bytes(const mode_argument *a)
 {
-    int64_t bytes = (int64_t)rt_dtype_bytes(a->dtype);
+    int64_t bytes = (int64_t)bn_dtype_bytes(a->dtype);
     for (size_t i = 0; i < a->rank; i++)
         if (__builtin_mul_overflow(bytes, a->dims[i], &bytes))
             return INT64_MAX;
@@ -144,7 +144,7 @@ static bn_code take_place(const shlo_value *v, const char *what, size_t index, m
 /* Fails with the reason where A, argument INDEX, cannot be passed. */
 static bn_code take_value(const shlo_value *v, size_t index, mode_argument *a, bn_status *st)
 {
-    *a = (mode_argument){.dtype = rt_dtype_named(v->dtype, strlen(v->dtype), false),
+    *a = (mode_argument){.dtype = bn_dtype_named(v->dtype, strlen(v->dtype), false, RT_DTYPE_COUNT),
                          .rank = v->rank,
                          .result = v->result,
                          .donated = v->donated};
@@ -183,10 +183,8 @@ bn_code mode_result_place(const shlo_value *v, size_t index, mode_argument *a, b
 
 bn_code mode_values_take(const shlo_value *list, size_t count, mode_argument **out, bn_status *st)
 {
-    mode_argument *taken = calloc(count + 1, sizeof *taken);
+    mode_argument *taken = bn_zalloc(count, sizeof *taken);
     *out = NULL;
-    if (!taken)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
     for (size_t i = 0; i < count; i++) {
         bn_code code = take_value(&list[i], i, &taken[i], st);
         if (code != BN_OK) {

@@ -1,7 +1,7 @@
 /*
- * watch.h - what steps do, told as it happens: graphs that traces were cut into, values that were
- * read, guards that failed, ops that the host computed. And the guards of what was captured. For
- * explanations: telling takes time, so nobody watches steps that are measured.
+ * watch.h - notifications of what steps do, as it happens: graphs that traces were cut into, values
+ * that were read, guards that failed, ops that the host computed. And the guards of what was
+ * captured. For explanations: notifying takes time, so steps that are measured are not watched.
  */
 #ifndef BENCH_MODES_WATCH_H
 #define BENCH_MODES_WATCH_H
@@ -9,7 +9,7 @@
 #include "modes/mode.h"
 #include "runtime/graph/scopes.h"
 
-/* A graph of a traced step. Replays tell none. */
+/* A graph of a traced step. Replays notify of none. */
 typedef struct mode_graph_told {
     const tg_graph *graph; /* until the step's end */
     const char *label;     /* as mode_execution has it */
@@ -42,7 +42,7 @@ typedef struct mode_host_told {
     bool breaks;
 } mode_host_told;
 
-/* Why captures could not be replayed: the first guard that failed of the newest one. */
+/* Why captures could not be replayed: the first guard that failed of the latest one. */
 typedef enum mode_miss {
     MODE_MISS_CALL,    /* another function or context */
     MODE_MISS_STATICS, /* arguments of the host */
@@ -72,13 +72,13 @@ typedef struct mode_watcher {
     void (*miss)(void *context, const mode_miss_told *told);
 } mode_watcher;
 
-/* WATCHER, copied, is told from now on; NULL: nobody. Traces keep places while somebody watches
+/* Notifies WATCHER, copied, from now on; NULL: nobody. Traces keep places while somebody watches
  * (tg_trace_keep_places), so their texts have them. */
 void mode_watch(mode *m, const mode_watcher *watcher);
 
 /* ---- guards ------------------------------------------------------------------------ */
 
-/* What replays check, in this order. */
+/* Kinds of guards, in the order in which replays check them. */
 typedef enum mode_guard_kind {
     MODE_GUARD_CALL,    /* the step's function and context */
     MODE_GUARD_STATICS, /* BYTES of arguments of the host; absent where there are none */
@@ -95,7 +95,7 @@ typedef struct mode_guard_info {
     size_t branches;           /* VALUE */
 } mode_guard_info;
 
-/* Guard INDEX of capture CAPTURE, the newest one first; false where there is none. */
+/* Guard INDEX of capture CAPTURE, the latest one first; false where there is none. */
 bool mode_guard_describe(const mode *m, size_t capture, size_t index, mode_guard_info *info);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * campaign.h - what runs many experiments: suites, comparisons of two runtimes, nights. Each
- * command prints what it has to say and returns its exit code. Options are borrowed while it
- * runs. Prefixes suite_, compare_, night_.
+ * campaign.h - commands of many experiments: suites, comparisons of two runtimes, nights. Each
+ * prints its results and returns its exit code. Options are borrowed while it runs. Prefixes
+ * suite_, compare_, night_.
  */
 #ifndef BENCH_HARNESS_CAMPAIGN_H
 #define BENCH_HARNESS_CAMPAIGN_H

@@ -1,6 +1,6 @@
 /*
- * compare.c - bench compare: what the user asked for, and the verdicts as a table, an exit code
- * and a page. compare_run.c measures.
+ * compare.c - bench compare: the command line, and the verdicts as a table, an exit code and a
+ * page. compare_run.c measures.
  */
 #define _GNU_SOURCE
 #include "harness/campaign/compare_priv.h"
@@ -12,27 +12,24 @@
 #include <time.h>
 
 static const char help[] =
-    "Exit codes: 0 all was compared, nothing is slower, and no more than --fail-if-slower is\n"
-    "possible; 1 error: wrong words, no such plugin, an experiment that failed on a side or that "
-    "one\n"
-    "side lacks, a control that alarms; 2 something is slower (by more than --fail-if-slower), or\n"
-    "takes more memory, whatever failed beside it; 4 could not tell: nothing slower was found, "
-    "but\n"
-    "it could hide; 130 interrupted (verdicts on what was measured are printed). Text and JSON "
-    "count\n"
-    "what is slower, failed and missing. bench judges wall time, device time, overhead, compile "
-    "time,\n"
-    "memory of the process and of the device.\n"
+    "Exit codes: 0 all was compared, and a slowdown of more than --fail-if-slower is excluded; 1\n"
+    "error: usage, no such plugin, an experiment that failed on a side or that one side lacks, an\n"
+    "A/A control that failed; 2 something is slower (by more than --fail-if-slower), or takes "
+    "more\n"
+    "memory, also where something failed; 4 inconclusive: no slowdown found, but one would have\n"
+    "been missed; 130 interrupted (verdicts on the measured pairs are printed). Text and JSON\n"
+    "count what is slower, failed and missing. bench judges wall time, device time, overhead,\n"
+    "compile time, memory of the process and of the device.\n"
     "\n"
-    "In CI, last night's build against the one that is known to be good:\n"
+    "In CI, last night's build against a known good one:\n"
     "\n"
     "  bench compare --runtime ./good.so --runtime ./new.so --model resnet50,bert \\\n"
     "      --mode lazy,capture --fail-if-slower 3% --budget 30m\n"
     "\n"
-    "With --bisect the codes are those of git bisect run: 0 good, nothing is slower and no more\n"
-    "than --fail-if-slower is possible; 2 bad, slower; 125 skip: B was not built or failed, or\n"
-    "too few pairs to tell, or the control alarms; 128 ends the bisection: wrong words, or A\n"
-    "itself fails. Give half of the slowdown that you hunt:\n"
+    "With --bisect the codes are those of git bisect run: 0 good, a slowdown of more than\n"
+    "--fail-if-slower is excluded; 2 bad, slower; 125 skip: B was not built or failed, too few\n"
+    "pairs for a verdict, or the A/A control failed; 128 ends the bisection: usage, or A itself\n"
+    "fails. Give half of the slowdown that you look for:\n"
     "\n"
     "  git bisect start BAD GOOD\n"
     "  git bisect run sh -c 'make plugin || exit 125; bench compare --bisect \\\n"
@@ -47,12 +44,12 @@ int compare_refused(int argc, char **argv)
     return bisect ? COMPARE_ABORT : COMPARE_ERROR;
 }
 
-/* ---- words ------------------------------------------------------------------------- */
+/* ---- the command line --------------------------------------------------------------- */
 
-/* Takes the two values of an option that was given twice, or once with a comma, into PAIR; not
- * given, it leaves PAIR alone. *SPLIT is the copy that they may point into, the caller's. */
-static bn_code take_two(const char *option, const cli_words *words, char **split,
-                        const char *pair[2], bn_status *st)
+/* Splits the values of an option that was given twice, or once with a comma, into PAIR, which stays
+ * where it was not given. PAIR may point into *SPLIT, which is the caller's. */
+static bn_code split_sides(const char *option, const cli_words *words, char **split,
+                           const char *pair[2], bn_status *st)
 {
     const size_t count = words->count;
     const char *const *list = words->list;
@@ -60,9 +57,7 @@ static bn_code take_two(const char *option, const cli_words *words, char **split
         return BN_OK;
     const char *comma = strchr(list[0], ',');
     if (count == 1 && comma && !strchr(comma + 1, ',')) {
-        *split = strdup(list[0]);
-        if (!*split)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+        *split = bn_strdup(list[0]);
         (*split)[comma - list[0]] = '\0';
         pair[0] = *split;
         pair[1] = *split + (comma - list[0]) + 1;
@@ -76,38 +71,38 @@ static bn_code take_two(const char *option, const cli_words *words, char **split
     return BN_OK;
 }
 
-static bn_code check_words(const compare_options *o, bool stored, bn_status *st)
+static bn_code check_options(const compare_options *o, bool stored, bn_status *st)
 {
     if (stored && (o->suite || o->conflict))
         return bn_fail(st, BN_INVALID,
-                       "--%s says what to measure, but two stores are compared as they are: all "
-                       "experiments that both have",
+                       "--%s chooses experiments, but of two stores all common experiments are "
+                       "compared",
                        o->suite ? "suite" : o->conflict);
     if (stored && o->paired)
         return bn_fail(st, BN_INVALID,
-                       "--%s says how pairs are run, but of two stores nothing is run: leave it "
+                       "--%s is for measuring, but two stores are compared without it: leave it "
                        "out, or give one --store, --runtime A and --runtime B",
                        o->paired);
     if (!o->suite && (o->suites->filter.count || o->suites->exclude.count))
         return bn_fail(st, BN_INVALID, "--filter and --exclude go with --suite");
     if (o->suite && o->conflict)
         return bn_fail(st, BN_INVALID,
-                       "--%s and --suite: a suite says itself what is run; choose from it with "
+                       "--%s and --suite: a suite has its own experiments; choose from them with "
                        "--filter and --exclude",
                        o->conflict);
     if (o->pairs > RES_MOST_PAIRS)
         return bn_fail(st, BN_INVALID, "--pairs takes at most %d", RES_MOST_PAIRS);
     if (o->pairs > 0 && o->precision > 0)
         return bn_fail(st, BN_INVALID,
-                       "--pairs and --precision both say how many pairs run: give one of them");
+                       "--pairs and --precision both set the number of pairs: give one of them");
     return BN_OK;
 }
 
 /* ---- stores ------------------------------------------------------------------------- */
 
-/* Leaves out of ALL, the records of STORE, those that cannot be as new as they say: where there are
- * more than can be paired, the newest count, and these would be the newest for ever. */
-static void leave_misdated(const char *store, res_collection *all, bn_text *notes)
+/* Drops records of ALL, from STORE, that are dated in the future: of too many records the latest
+ * are paired, and these would be the latest for ever. */
+static void drop_misdated(const char *store, res_collection *all, bn_text *notes)
 {
     bn_text words = {0};
     res_misdates_drop(all, (double)time(NULL));
@@ -129,7 +124,7 @@ static bn_code compare_stores(compare_run *compare, const char *const stores[2],
             return st->code;
         job_say_damaged(all[i].damaged, all[i].damaged_count);
         compare->versus.unread[i] = all[i].damaged_count;
-        leave_misdated(stores[i], &all[i], &compare->versus.notes);
+        drop_misdated(stores[i], &all[i], &compare->versus.notes);
     }
     compare->versus.whole = true;
     bn_code code = res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
@@ -162,15 +157,14 @@ static int exit_of(const compare_run *compare)
     return sum.alarms   ? COMPARE_ERROR
            : sum.slower ? COMPARE_SLOWER
            : failed     ? COMPARE_ERROR
-           : sum.untold ? COMPARE_UNTOLD
+           : sum.untold ? COMPARE_INCONCLUSIVE
                         : COMPARE_FINE;
 }
 
-/* TEXT to standard output. What was measured is not paged: a bisection, or what comes next on the
- * command line, must not wait for a key. */
+/* TEXT to standard output, without a pager after measuring: a bisection must not wait for a key. */
 static void show(const compare_run *compare, const bn_text *text)
 {
-    if (!text->data || text->failed)
+    if (!text->data)
         return;
     if (compare->store[0])
         cli_out("%s", text->data);
@@ -183,7 +177,7 @@ static void print_narrow(const compare_run *compare)
 {
     bn_text narrow = {0}, wide = {0};
     res_table_versus(&compare->versus, RES_TABLE_NARROW, &narrow);
-    if (!compare->store[0] && narrow.data && cli_is_long(narrow.data))
+    if (!compare->store[0] && cli_is_long(narrow.data))
         res_table_versus(&compare->versus, RES_TABLE_TEXT, &wide);
     show(compare, cli_page_of(&narrow, &wide));
     if (compare->store[0]) {
@@ -192,7 +186,7 @@ static void print_narrow(const compare_run *compare)
             snprintf(threshold, sizeof threshold, " --fail-if-slower %g%%",
                      100 * compare->options->fail_if_slower);
         cli_note_command("compare: all columns%s: bench compare --wide --store %s/a --store %s/b%s",
-                         compare->options->control > 0 ? ", judged without the control" : "",
+                         compare->options->control > 0 ? ", judged without the A/A control" : "",
                          compare->store, compare->store, threshold);
     }
     bn_text_free(&narrow);
@@ -231,12 +225,10 @@ static int by_id(const void *a, const void *b)
     return strcmp((*(const res_record *const *)a)->id, (*(const res_record *const *)b)->id);
 }
 
-/* The records that were compared, in order of their ids; borrowed. */
-static bn_code compared_records(const res_versus *versus, res_collection *all, bn_status *st)
+/* The compared records, in order of their ids; borrowed. */
+static void compared_records(const res_versus *versus, res_collection *all)
 {
-    all->records = calloc(2 * RES_MOST_PAIRS * versus->count + 1, sizeof(res_record *));
-    if (!all->records)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+    all->records = bn_zalloc(2 * RES_MOST_PAIRS * versus->count + 1, sizeof(res_record *));
     for (size_t i = 0; i < versus->count; i++)
         for (size_t k = 0; k < versus->cells[i].pairs; k++) {
             const res_compared *cell = &versus->cells[i];
@@ -244,7 +236,6 @@ static bn_code compared_records(const res_versus *versus, res_collection *all, b
             all->records[all->count++] = (res_record *)(uintptr_t)cell->b[k];
         }
     qsort(all->records, all->count, sizeof *all->records, by_id);
-    return BN_OK;
 }
 
 static void put_settings(bn_text *name, const char *const *settings)
@@ -253,7 +244,7 @@ static void put_settings(bn_text *name, const char *const *settings)
         bn_text_printf(name, "%s%s", name->length ? ", " : "", *settings);
 }
 
-/* Names a side: runtime, label, store, and what it alone was given. */
+/* Names a side: runtime, label, store, and its own options. */
 static void name_side(const compare_run *compare, const char *const stores[2], int side,
                       bn_text *name)
 {
@@ -280,11 +271,8 @@ static bn_code write_page(const compare_run *compare, const char *const stores[2
     for (int side = 0; side < 2; side++)
         name_side(compare, stores, side, &name[side]);
     const char *const labels[2] = {name[0].data, name[1].data};
-    bn_code code = name[0].failed || name[1].failed
-                       ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a page")
-                       : compared_records(versus, &all, st);
-    if (code == BN_OK)
-        code = plot_page_compared(&page, versus, NULL, labels, st);
+    compared_records(versus, &all);
+    bn_code code = plot_page_compared(&page, versus, NULL, labels, st);
     if (code == BN_OK) {
         const plot_report report = {.title = "Comparison of two runtimes",
                                     .store = compare->store[0] ? compare->store : "two stores",
@@ -302,7 +290,7 @@ static bn_code write_page(const compare_run *compare, const char *const stores[2
 
 /* ---- the command --------------------------------------------------------------------- */
 
-/* Prints what went wrong before anything could be judged; returns the exit code. */
+/* Reports a failure before any verdict; returns the exit code. */
 static int refused(const compare_run *compare, const bn_status *st)
 {
     cli_complain(st);
@@ -313,34 +301,27 @@ static int refused(const compare_run *compare, const bn_status *st)
     return compare->fault == 'B' ? COMPARE_SKIP : COMPARE_ABORT;
 }
 
-static void begin_versus(const compare_options *o, res_versus *versus)
-{
-    res_versus_begin(versus, o->fail_if_slower);
-    versus->all_measures = true;
-    versus->options.seed = (uint64_t)o->matrix->axis[RES_AXIS_SEED].value[0].number;
-}
-
-/* The command line, taken apart. */
+/* The parsed command line. */
 typedef struct words {
     res_format format;
     bool stored; /* two stores are compared, and nothing is run */
     const char *stores[2];
-    char *split[3]; /* what the sides' names may point into */
+    char *split[3]; /* the sides' names may point into these */
 } words;
 
-static bn_code take_words(compare_run *compare, words *w, bn_status *st)
+static bn_code parse_sides(compare_run *compare, words *w, bn_status *st)
 {
     const compare_options *o = compare->options;
     w->stored = o->stores.count > 1 || (o->stores.count == 1 && strchr(o->stores.list[0], ','));
     bn_code code = res_format_parse(cli_format(&o->output), &w->format, st);
     if (code == BN_OK)
-        code = check_words(o, w->stored, st);
+        code = check_options(o, w->stored, st);
     if (code == BN_OK)
-        code = take_two("runtime", &o->runtimes, &w->split[0], compare->runtime, st);
+        code = split_sides("runtime", &o->runtimes, &w->split[0], compare->runtime, st);
     if (code == BN_OK)
-        code = take_two("label", &o->labels, &w->split[1], compare->label, st);
+        code = split_sides("label", &o->labels, &w->split[1], compare->label, st);
     if (code == BN_OK && w->stored)
-        code = take_two("store", &o->stores, &w->split[2], w->stores, st);
+        code = split_sides("store", &o->stores, &w->split[2], w->stores, st);
     if (code == BN_OK && !w->stored && !compare->runtime[0])
         code = bn_fail(st, BN_INVALID,
                        "compare takes two runtimes, --runtime A --runtime B, or two folders of "
@@ -354,8 +335,10 @@ static int compare_sides(const compare_options *options)
     compare_run compare = {.options = options};
     res_collection all[2] = {{0}};
     words w = {.format = RES_TABLE_TEXT};
-    begin_versus(options, &compare.versus);
-    bn_code code = take_words(&compare, &w, &st);
+    res_versus_begin(&compare.versus, options->fail_if_slower);
+    compare.versus.all_measures = true;
+    compare.versus.options.seed = (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
+    bn_code code = parse_sides(&compare, &w, &st);
     if (code == BN_OK)
         code = w.stored ? compare_stores(&compare, w.stores, all, &st)
                         : compare_measure(&compare, &st);
@@ -363,7 +346,7 @@ static int compare_sides(const compare_options *options)
     /* A pager waits for its reader, and the page shall be there by then. */
     if (code == BN_OK && options->report && write_page(&compare, w.stores, &st) != BN_OK) {
         cli_complain(&st);
-        end = end == COMPARE_FINE || end == COMPARE_UNTOLD ? COMPARE_ERROR : end;
+        end = end == COMPARE_FINE || end == COMPARE_INCONCLUSIVE ? COMPARE_ERROR : end;
     }
     if (code == BN_OK)
         print(&compare, w.format);

@@ -22,7 +22,7 @@ static job_order order_of(const compare_pair *pair, int side, size_t number, cha
 
 static char run_turns(const compare_pair *pair, res_record *records[2], bn_status *failed)
 {
-    /* The one that is to be first starts, and warms up, first. */
+    /* The first one also starts and warms up first. */
     const int first = pair->b_first, second = !first;
     const job_experiment *const sides[2] = {&pair->side[first], &pair->side[second]};
     res_record *both[2] = {NULL};
@@ -49,7 +49,7 @@ static char run_one_by_one(const compare_pair *pair, res_record *records[2], bn_
     return 0;
 }
 
-/* A verdict is on two builds. So a side whose file was replaced between two pairs ends there. */
+/* A verdict is on two builds, so a side whose file was replaced between two pairs ends. */
 static char check_builds(const compare_pair *pair, res_record *const records[2], bn_status *failed)
 {
     for (int side = 0; side < 2; side++) {
@@ -61,7 +61,7 @@ static char check_builds(const compare_pair *pair, res_record *const records[2],
             continue;
         bn_fail(failed, BN_CHANGED,
                 "%s: the plugin's file was replaced between two pairs: sha256 %.12s at first, "
-                "%.12s in record %s; compare copies that no build replaces",
+                "%.12s in record %s; compare copies that builds do not replace",
                 pair->side[side].what.runtime, build, now, records[side]->id);
         return side ? 'B' : 'A';
     }

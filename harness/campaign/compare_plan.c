@@ -1,6 +1,6 @@
 /*
- * compare_plan.c - what bench compare is going to run: the experiments of a matrix or of a suite on
- * both runtimes, the folders of their records, and a row for each comparison and each control.
+ * compare_plan.c - the plan of bench compare: the experiments of a matrix or of a suite on both
+ * runtimes, the folders of their records, and a row for each comparison and each control.
  */
 #include "harness/campaign/compare_plan_priv.h"
 
@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the four folders of a comparison are called. */
 static const char *const folders[2][2] = {{"a", "b"}, {"control-a", "control-b"}};
 
 /* ---- sides -------------------------------------------------------------------------- */
@@ -70,7 +69,7 @@ static void name_folders(compare_plan *p)
                      folders[control][side]);
 }
 
-/* Adds the lines of MORE that NOTES does not have: of both sides, most are the same. */
+/* Adds the lines of MORE that NOTES does not have: both sides have most of them. */
 static void add_notes(bn_text *notes, const char *more)
 {
     while (*more) {
@@ -84,8 +83,8 @@ static void add_notes(bn_text *notes, const char *more)
     }
 }
 
-/* Makes the experiments of --suite for one side, and says which of them --filter and --exclude
- * leave. */
+/* Makes the experiments of --suite for one side, and marks those that --filter and --exclude leave
+ * out. */
 static bn_code expand_suite(compare_plan *p, int side, bn_text *notes, bn_status *st)
 {
     const compare_options *o = p->compare->options;
@@ -103,10 +102,8 @@ static bn_code expand_suite(compare_plan *p, int side, bn_text *notes, bn_status
     if (suite_find(o->suite, path, sizeof path, st) != BN_OK ||
         suite_open(path, suite, st) != BN_OK || suite_expand(suite, &options, st) != BN_OK)
         return st->code;
-    f->list = calloc(suite->count + 1, sizeof *f->list);
-    f->left_out = calloc(suite->count + 1, sizeof *f->left_out);
-    if (!f->list || !f->left_out)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", suite->count);
+    f->list = bn_zalloc(suite->count + 1, sizeof *f->list);
+    f->left_out = bn_zalloc(suite->count + 1, sizeof *f->left_out);
     f->count = suite->count;
     for (size_t i = 0; i < suite->count; i++) {
         f->list[i] = suite->items[i].e;
@@ -121,10 +118,9 @@ static bn_code expand_suite(compare_plan *p, int side, bn_text *notes, bn_status
     return BN_OK;
 }
 
-/* The experiment of the side OTHER that is the same as experiment I of OWN: in the words of the
- * command line, or once "the model's own" and the like are filled in. A suite may name an
- * experiment twice that is the same on one runtime only, and then has it once. OTHER's count: there
- * is none. */
+/* The experiment of the side OTHER that is the same as experiment I of OWN, as requested, or once
+ * "the model's own" and the like are filled in: two experiments of a suite may be the same on one
+ * runtime only, which then has it once. OTHER's count: there is none. */
 static size_t find_like(const compare_found *own, size_t i, const compare_found *other)
 {
     for (size_t k = 0; k < other->count; k++)
@@ -148,24 +144,21 @@ static void add_pair(compare_plan *p, size_t i, size_t k)
     p->list[1][p->experiments++] = p->found[1].list[k];
 }
 
-/* Adds what only side WHICH runs. */
+/* Adds an experiment that only side WHICH runs. */
 static void add_missing(compare_plan *p, int which, size_t i)
 {
     p->missing[p->missing_count++] = (compare_missing){&p->found[which].list[i], which ? 'A' : 'B'};
 }
 
-/* Sets the experiments of both sides side by side. A suite may exclude by runtime, and an option of
- * one side alone may not fit all front ends: what only one side runs cannot be compared, and is
- * missing in the verdict. */
+/* Pairs the experiments of both sides. A suite may exclude by runtime, and an option of one side
+ * may not fit all frameworks: an experiment of one side only is missing in the verdict. */
 static bn_code match_sides(compare_plan *p, bn_status *st)
 {
     const compare_found *a = &p->found[0], *b = &p->found[1];
     const size_t most = a->count + b->count + 1;
-    p->list[0] = calloc(most, sizeof *p->list[0]);
-    p->list[1] = calloc(most, sizeof *p->list[1]);
-    p->missing = calloc(most, sizeof *p->missing);
-    if (!p->list[0] || !p->list[1] || !p->missing)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
+    p->list[0] = bn_zalloc(most, sizeof *p->list[0]);
+    p->list[1] = bn_zalloc(most, sizeof *p->list[1]);
+    p->missing = bn_zalloc(most, sizeof *p->missing);
     for (size_t i = 0; i < a->count; i++) {
         const size_t k = find_like(a, i, b);
         if (is_left_out(a, i))
@@ -189,16 +182,6 @@ static bn_code match_sides(compare_plan *p, bn_status *st)
                : bn_fail(st, BN_INVALID, "the suite has no experiment for both runtimes");
 }
 
-static bn_code resolve(compare_found *found, bn_status *st)
-{
-    found->resolved = calloc(found->count + 1, sizeof *found->resolved);
-    if (!found->resolved)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", found->count);
-    for (size_t i = 0; i < found->count; i++)
-        job_experiment_resolve(&found->list[i], &found->resolved[i]);
-    return BN_OK;
-}
-
 /* Makes the experiments of both sides. */
 static bn_code expand_sides(compare_plan *p, bn_text *notes, bn_status *st)
 {
@@ -210,13 +193,14 @@ static bn_code expand_sides(compare_plan *p, bn_text *notes, bn_status *st)
             code = p->compare->options->suite
                        ? expand_suite(p, side, notes, st)
                        : job_matrix_expand(&p->sides[side], &f->list, &f->count, notes, st);
-        if (code == BN_OK)
-            code = resolve(f, st);
+        f->resolved = bn_zalloc(f->count + 1, sizeof *f->resolved);
+        for (size_t i = 0; i < f->count; i++)
+            job_experiment_resolve(&f->list[i], &f->resolved[i]);
     }
     return code;
 }
 
-/* Whether both sides can be run; COMPARE's fault says which cannot. */
+/* Checks that both sides can run; COMPARE's fault is the one that cannot. */
 static bn_code check_sides(compare_plan *p, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -227,14 +211,6 @@ static bn_code check_sides(compare_plan *p, bn_status *st)
     if (code == BN_OK)
         p->compare->fault = 0;
     return code;
-}
-
-/* What all experiments have from the command line. */
-static void fill_in(compare_plan *p)
-{
-    for (size_t i = 0; i < p->experiments; i++)
-        for (int side = 0; side < 2; side++)
-            p->list[side][i].echo = p->compare->options->matrix->echo;
 }
 
 static bn_code expand(compare_plan *p, bn_status *st)
@@ -248,10 +224,11 @@ static bn_code expand(compare_plan *p, bn_status *st)
     if (code == BN_OK && notes.length)
         cli_err("%s", notes.data);
     bn_text_free(&notes);
-    if (code == BN_OK)
-        fill_in(p);
-    else if (p->compare->fault)
+    if (code != BN_OK && p->compare->fault)
         bn_context(st, "runtime %c", p->compare->fault);
+    for (size_t i = 0; code == BN_OK && i < p->experiments; i++)
+        for (int side = 0; side < 2; side++)
+            p->list[side][i].echo = p->compare->options->matrix->echo;
     return code;
 }
 
@@ -262,15 +239,15 @@ bool compare_by_looks(const compare_options *o)
     return o->pairs == 0 && !(o->precision > 0);
 }
 
-/* The pairs of the first stage, or up to the first look, for each of COUNT cells. */
+/* The pairs of the first stage, or up to the first interim analysis, for each of COUNT cells. */
 static size_t first_stage(const compare_options *o, size_t count)
 {
     if (compare_by_looks(o))
         return res_next_look(RES_LOOKS_USUAL, 0);
     if (o->pairs > 0)
         return (size_t)o->pairs;
-    /* As if each cell were judged by all its measures, alike. One more than flips of signs need:
-     * with the fewest, all pairs must agree. */
+    /* As if each cell were judged by all its measures. One more than flips of signs need: with the
+     * fewest, all pairs must agree. */
     const double family = (double)(count * RES_MEASURE_COUNT);
     const size_t usual = res_fewest_pairs(res_compare_defaults().level, family) + 1;
     return usual < RES_MOST_PAIRS ? usual : RES_MOST_PAIRS;
@@ -288,19 +265,16 @@ static void fill_missing(const compare_missing *missing, res_compared *cell)
     snprintf(cell->message, sizeof cell->message, "this side does not run it");
 }
 
-/* Makes the rows: all experiments, then the controls, spread over them, then what one side does not
- * run. */
-static bn_code make_rows(compare_plan *p, bn_status *st)
+/* Makes the rows: all experiments, then the controls, spread over them, then the missing ones. */
+static void make_rows(compare_plan *p)
 {
     const compare_options *o = p->compare->options;
     res_versus *versus = &p->compare->versus;
     const size_t asked = (size_t)o->control;
     const size_t controls = asked < p->experiments ? asked : p->experiments;
     const size_t planned = p->experiments + controls, count = planned + p->missing_count;
-    versus->cells = calloc(count, sizeof *versus->cells);
-    p->rows = calloc(count, sizeof *p->rows);
-    if (!versus->cells || !p->rows)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu comparisons", count);
+    versus->cells = bn_zalloc(count, sizeof *versus->cells);
+    p->rows = bn_zalloc(count, sizeof *p->rows);
     versus->count = count;
     for (size_t i = planned; i < count; i++)
         fill_missing(&p->missing[i - planned], &versus->cells[i]);
@@ -316,7 +290,6 @@ static bn_code make_rows(compare_plan *p, bn_status *st)
         /* The second stage, if there is one, has a seed of its own. */
         res_order(p->order_seed + count + i, RES_MOST_PAIRS - stage, false, r->b_first + stage);
     }
-    return BN_OK;
 }
 
 /* ---- the plan ---------------------------------------------------------------------- */
@@ -334,7 +307,9 @@ bn_code compare_plan_make(compare_run *compare, compare_plan *p, bn_status *st)
         if (code == BN_OK)
             res_store_sweep_old(p->folder[i / 2][i % 2]);
     }
-    return code == BN_OK ? make_rows(p, st) : code;
+    if (code == BN_OK)
+        make_rows(p);
+    return code;
 }
 
 void compare_plan_free(compare_plan *p)

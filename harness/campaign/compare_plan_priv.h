@@ -1,5 +1,5 @@
 /*
- * compare_plan_priv.h - what a comparison runs (compare_plan.c), which compare_run.c carries out.
+ * compare_plan_priv.h - the plan of a comparison (compare_plan.c), which compare_run.c carries out.
  */
 #ifndef BENCH_HARNESS_COMPARE_PLAN_H
 #define BENCH_HARNESS_COMPARE_PLAN_H
@@ -7,14 +7,15 @@
 #include "harness/campaign/compare_priv.h"
 #include "harness/campaign/suites_priv.h"
 
-/* One row of the comparison: which experiment, and its order of pairs. */
+/* A row of the comparison: its experiment, and its order of pairs. */
 typedef struct compare_row {
     size_t experiment;
     bool b_first[RES_MOST_PAIRS];
-    size_t wanted; /* pairs; the plan's are those up to the first look, or of the first stage */
+    size_t
+        wanted; /* pairs; the plan's are up to the first interim analysis, or of the first stage */
 } compare_row;
 
-/* What a side's matrix or suite comes to. */
+/* The experiments of a side's matrix or suite. */
 typedef struct compare_found {
     job_experiment *list;
     res_experiment *resolved; /* with "the model's own" and the like filled in */
@@ -34,7 +35,7 @@ typedef struct compare_plan {
      * 3 % faster (210 pairs, two cores). In an order that was always the same, A first in 8 of 12
      * pairs, that made B's compile time too small in 20 of 20 comparisons of one build. */
     uint64_t order_seed;
-    job_matrix sides[2];     /* what is measured of A and of B */
+    job_matrix sides[2]; /* of A and of B */
     compare_found found[2];
     job_experiment *list[2]; /* the same experiments, on A and on B */
     size_t experiments;
@@ -46,14 +47,14 @@ typedef struct compare_plan {
     json_t *request;         /* see job_matrix */
 } compare_plan;
 
-/* Whether verdicts say how many pairs are run. */
+/* Whether interim analyses decide the number of pairs. */
 bool compare_by_looks(const compare_options *options);
 /*
  * Makes the plan of COMPARE: all experiments that both runtimes can run, then the controls, spread
  * over them, then those that only one of them runs. COMPARE gets its store and a cell for each row,
- * and its fault where a side is to blame. What is left out is said on standard error. PLAN is all
- * zero before. It points to COMPARE and into itself, so it stays where it is. End it with
- * compare_plan_free, also after a failure.
+ * and its fault where a side is to blame. Experiments that are left out are reported on standard
+ * error. PLAN is all zero before. It points to COMPARE and into itself, so it must not move. End it
+ * with compare_plan_free, also after a failure.
  */
 BN_MUST_USE bn_code compare_plan_make(compare_run *compare, compare_plan *plan, bn_status *st);
 void compare_plan_free(compare_plan *plan);

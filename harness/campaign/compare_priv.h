@@ -1,6 +1,6 @@
 /*
- * compare_priv.h - the two ways of bench compare: measuring pairs of processes
- * (compare_plan.c, compare_run.c, compare_pair.c), and what both share (compare.c).
+ * compare_priv.h - bench compare: measuring pairs of processes (compare_plan.c, compare_run.c,
+ * compare_pair.c), and the command, which also compares two stores (compare.c).
  */
 #ifndef BENCH_HARNESS_COMPARE_H
 #define BENCH_HARNESS_COMPARE_H
@@ -21,12 +21,12 @@ enum {
     COMPARE_FINE = 0,
     COMPARE_ERROR = 1,
     COMPARE_SLOWER = 2,
-    COMPARE_UNTOLD = 4, /* nothing slower was found, but it could hide */
+    COMPARE_INCONCLUSIVE = 4, /* no slowdown found, but one would have been missed */
     COMPARE_SKIP = 125,
     COMPARE_ABORT = 128
 };
 
-/* Two processes that are measured side by side (compare_pair.c). */
+/* Two processes that are measured together (compare_pair.c). */
 typedef struct compare_pair {
     job_experiment side[2];
     bool b_first;  /* B's process starts first */
@@ -34,27 +34,27 @@ typedef struct compare_pair {
     uint64_t seed; /* of the turns */
     const char *title;
     size_t number, of; /* of A's process or B's, the first of the two */
-    bool verbose, more; /* as job_order has them; MORE pairs come before the next look */
+    bool verbose, more; /* as in job_order; MORE pairs come before the next interim analysis */
     char *build[2]; /* sha256 of each side's plugin (BN_SHA256_TEXT); "": this pair sets it */
 } compare_pair;
-/* Measures PAIR; RECORDS[side] are the caller's. Where a process fails FAILED says why, and the
- * letter of its side is returned; else 0. A process that ended well before keeps its record. Where
- * a side ran another build than its first one that is BN_CHANGED, and both keep their records. */
+/* Measures PAIR; RECORDS[side] are the caller's. Returns 0, or the letter of the side whose process
+ * FAILED; the other one may still have a record. Where a side ran another build than its first one
+ * that is BN_CHANGED, and both keep their records. */
 char compare_run_pair(const compare_pair *pair, res_record *records[2], bn_status *failed);
 
-/* What a comparison has so far. */
+/* A comparison at work. */
 typedef struct compare_run {
     const compare_options *options;
     const char *runtime[2], *label[2]; /* "A" and "B"; NULL: not given */
     res_versus versus;
-    res_record **records; /* all that were measured; owned */
+    res_record **records; /* measured; owned */
     size_t record_count, record_capacity;
-    char store[4096]; /* where they went */
+    char store[4096]; /* of the records */
     char fault;       /* 'A' or 'B': the side that cannot be run; 0: none, or both */
 } compare_run;
 
-/* Measures pairs until the stop rule or the user ends it, or nothing can go on. What was measured
- * is in COMPARE in any case. */
+/* Measures pairs until the stop rule, the user or a failure ends it. COMPARE has all measured pairs
+ * in any case. */
 BN_MUST_USE bn_code compare_measure(compare_run *compare, bn_status *st);
 
 #endif

@@ -5,13 +5,13 @@
  * pair. Some experiments are run a second time with A on both sides: a control shares every
  * disturbance of the session, and any difference that it shows is false.
  *
- * The session ends in one of three ways. By looks, which is the usual one, the family is judged
- * after 4, 5, 6, 8, 10 and 12 pairs, and a cell that is decided gets no more pairs; what is claimed
- * allows for that (stats/compare_looks.c). Cells of short steps get up to 24 pairs, all but the
- * first of a quarter of the time: how long the steps of the first pair take decides that, and never
- * how they vary. A fixed number of pairs is judged once, at the end. With
- * a precision, the spread of a first stage says how many pairs are run (res_pairs_wanted), and no
- * verdict does. The clock or the user may end any of them earlier.
+ * There are three strategies. By default, interim analyses judge the family after 4, 5, 6, 8, 10
+ * and 12 pairs, and a decided cell gets no more pairs; the claims allow for that
+ * (stats/compare_looks.c). Cells of short steps get up to 24 pairs, all but the first of a quarter
+ * of the time: the length of the first pair's steps decides that, and never their variation. A
+ * fixed number of pairs is judged once, at the end. With a precision, the spread of a first stage
+ * decides the number of pairs (res_pairs_wanted), and verdicts do not. The clock or the user may
+ * end any of them earlier.
  */
 #include "harness/campaign/compare_plan_priv.h"
 
@@ -24,7 +24,7 @@
 
 /* Part of the time of each process at short steps, from the second pair on. Ratios of like
  * processes of the small gpt2 differ by 3 to 7 % whether a process measures a quarter of a second
- * or a whole one (then 12 to 20 pairs, two shared cores), so in equal time more processes tell
+ * or a whole one (then 12 to 20 pairs, two shared cores), so in equal time more processes detect
  * more. */
 #define SHORT_SHARE 4
 
@@ -36,7 +36,7 @@ typedef struct session {
     uint64_t busy_ns;               /* in the processes that have ended */
     size_t done;                    /* processes that have ended */
     bool out_of_time;
-    bool changed; /* a plugin's file was replaced: whatever comes is of another build */
+    bool changed; /* a plugin's file was replaced: further pairs would be of another build */
     bool turns;   /* the processes of a pair live at the same time */
     char build[2][BN_SHA256_TEXT]; /* of A and B, in their first pair */
 } session;
@@ -54,7 +54,7 @@ static bool time_for_pair(const session *s)
     return !s->deadline_ns || (double)bn_now_ns() + 2 * mean_ns(s) <= (double)s->deadline_ns;
 }
 
-/* Processes in all, for the progress line: as many as the plan wants and the clock allows. */
+/* Processes in all, for the progress line: by the plan and the clock. */
 static size_t processes(const session *s)
 {
     size_t wanted = 0;
@@ -68,17 +68,6 @@ static size_t processes(const session *s)
         return fit < wanted ? fit : wanted;
     }
     return wanted;
-}
-
-static bn_code keep(compare_run *compare, res_record *record, bn_status *st)
-{
-    if (!bn_reserve(&compare->records, compare->record_count + 1, &compare->record_capacity,
-                    sizeof *compare->records)) {
-        res_record_free(record);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
-    }
-    compare->records[compare->record_count++] = record;
-    return BN_OK;
 }
 
 /* Measures one pair of CELL. A process that fails ends CELL only. */
@@ -112,13 +101,15 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     const char fault = compare_run_pair(&pair, records, &failed);
     s->busy_ns += bn_now_ns() - begin;
     s->done += 2;
-    bn_code code = BN_OK;
+    compare_run *compare = s->compare;
+    bn_grow(&compare->records, compare->record_count + 2, &compare->record_capacity,
+            sizeof *compare->records);
     for (int side = 0; side < 2; side++)
-        if (records[side] && code == BN_OK)
-            code = keep(s->compare, records[side], st);
+        if (records[side])
+            compare->records[compare->record_count++] = records[side];
     if (failed.code != BN_OK) {
         if (failed.code == BN_CANCELLED || job_interrupted())
-            return code;
+            return BN_OK;
         c->failed = fault;
         c->failure = failed.code;
         s->changed = failed.code == BN_CHANGED;
@@ -126,10 +117,8 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
         cli_line_clear();
         cli_say("bench: %c: %s", c->failed, failed.message);
         /* A store that takes no more records ends the whole session. */
-        return failed.code == BN_IO ? bn_fail(st, BN_IO, "%s", failed.message) : code;
+        return failed.code == BN_IO ? bn_fail(st, BN_IO, "%s", failed.message) : BN_OK;
     }
-    if (code != BN_OK)
-        return code;
     c->a[c->pairs] = records[0];
     c->b[c->pairs++] = records[1];
     /* With layout and sizes as they turned out. */
@@ -137,7 +126,7 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     return BN_OK;
 }
 
-/* Whether any experiment is left that a control can be held against. */
+/* Whether any experiment is left for controls to control. */
 static bool any_alive(const res_versus *versus)
 {
     for (size_t i = 0; i < versus->count; i++)
@@ -165,9 +154,7 @@ static bn_code run_stage(session *s, bn_status *st)
 {
     const size_t count = s->compare->versus.count;
     bn_code code = BN_OK;
-    size_t *order = calloc(count + 1, sizeof *order);
-    if (!order)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an order");
+    size_t *order = bn_zalloc(count + 1, sizeof *order);
     for (size_t i = 0; i < count; i++)
         order[i] = i;
     for (bool more = true; more && code == BN_OK && !is_over(s);) {
@@ -187,8 +174,8 @@ static bn_code run_stage(session *s, bn_status *st)
     return code;
 }
 
-/* Plans the second stage: as many pairs as the spread of the first asks for. */
-static bn_code ask_for_more(session *s, bn_status *st)
+/* Plans the second stage: the number of pairs by the spread of the first. */
+static bn_code plan_second_stage(session *s, bn_status *st)
 {
     const double precision = s->compare->options->precision;
     res_versus *versus = &s->compare->versus;
@@ -208,10 +195,9 @@ static bn_code ask_for_more(session *s, bn_status *st)
     return code;
 }
 
-/* Judges all that was measured so far. Cells that are not decided are wanted up to the next look;
- * controls are as long as any of the others is, so that they share all that disturbs it, and up to
- * their own last look. */
-static bn_code look(session *s, bool *more, bn_status *st)
+/* An interim analysis. Undecided cells get pairs up to the next one; controls as long as any other
+ * cell, to share its disturbances, and up to their own last one. */
+static bn_code analyse(session *s, bool *more, bn_status *st)
 {
     res_versus *versus = &s->compare->versus;
     size_t next = 0;
@@ -241,7 +227,7 @@ static bn_code run_by_looks(session *s, bn_status *st)
         if (is_over(s))
             break;
         if (code == BN_OK)
-            code = look(s, &more, st);
+            code = analyse(s, &more, st);
     }
     return code;
 }
@@ -253,7 +239,7 @@ static bn_code run(session *s, bn_status *st)
         return run_by_looks(s, st);
     bn_code code = run_stage(s, st);
     if (code == BN_OK && o->precision > 0 && !is_over(s))
-        code = ask_for_more(s, st);
+        code = plan_second_stage(s, st);
     if (code == BN_OK && o->precision > 0 && !is_over(s))
         code = run_stage(s, st);
     return code;
@@ -273,33 +259,33 @@ static size_t ended_after(const res_versus *versus, size_t pairs, bool decided)
     return count;
 }
 
-static const char tells_more[] = "A quieter machine tells more. For steps below a millisecond, "
-                                 "idle cores that stay awake help, too (--idle-cores awake).\n";
-/* "Looks: 3 decided after 5 pairs, 1 after 8, 2 undecided after 12." */
+static const char advice[] = "An idle machine detects smaller differences. For steps below a "
+                             "millisecond, --idle-cores awake helps, too.\n";
+/* "Interim analyses: 3 decided after 5 pairs, 1 after 8, 2 undecided after 12." */
 static void note_looks(res_versus *versus)
 {
     bool open = false;
     bn_text line = {0};
     for (int decided = 1; decided >= 0; decided--) {
-        bool said = false;
+        bool named = false;
         for (size_t pairs = 0; pairs <= RES_MOST_PAIRS; pairs++) {
             const size_t count = ended_after(versus, pairs, decided);
             if (count == 0)
                 continue;
             bn_text_printf(&line, "%s%zu%s after %zu%s", line.length ? ", " : "", count,
-                           said      ? ""
+                           named     ? ""
                            : decided ? " decided"
                                      : " undecided",
                            pairs,
-                           said         ? ""
+                           named        ? ""
                            : pairs == 1 ? " pair"
                                         : " pairs");
-            said = true;
+            named = true;
             open = !decided;
         }
     }
     if (line.data)
-        bn_text_printf(&versus->notes, "Looks: %s.\n%s", line.data, open ? tells_more : "");
+        bn_text_printf(&versus->notes, "Interim analyses: %s.\n%s", line.data, open ? advice : "");
     bn_text_free(&line);
 }
 
@@ -307,13 +293,13 @@ static void note_end(session *s)
 {
     res_versus *versus = &s->compare->versus;
     if (job_interrupted())
-        bn_text_puts(&versus->notes, "Interrupted: the verdicts are on what was measured.\n");
+        bn_text_puts(&versus->notes, "Interrupted: the verdicts are on the measured pairs.\n");
     else if (s->out_of_time)
         bn_text_printf(&versus->notes, "The budget of %.0f s ended the comparison.\n",
                        s->compare->options->budget);
     else if (s->changed)
         bn_text_puts(&versus->notes,
-                     "A file was replaced: the verdicts are on what was measured before.\n");
+                     "A file was replaced: the verdicts are on the pairs before.\n");
     if (compare_by_looks(s->compare->options))
         note_looks(versus);
     res_versus_note_pairs(versus);
@@ -321,7 +307,7 @@ static void note_end(session *s)
                    (double)(bn_now_ns() - s->begun_ns) / 1e9, s->compare->store);
 }
 
-/* Whether both runtimes' devices can be held by two processes at once. */
+/* Whether two processes can hold each runtime's device at once. */
 static bool can_take_turns(const session *s)
 {
     bool shares = true;
@@ -344,14 +330,12 @@ static bn_code begin(session *s, bn_status *st)
         return code;
     s->turns = can_take_turns(s);
     s->rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!s->rng)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for random numbers");
     gsl_rng_set(s->rng, (unsigned long)s->plan.order_seed);
     return BN_OK;
 }
 
-/* Says what is about to run. Short steps take the least time. */
-static void say_plan(const session *s)
+/* Shows the plan; its time is that of short steps, the least. */
+static void show_plan(const session *s)
 {
     const res_versus *versus = &s->compare->versus;
     size_t pairs = 0, controls = 0;
@@ -372,7 +356,7 @@ static void say_plan(const session *s)
         snprintf(further, sizeof further, ", and up to %d while undecided (%d of short steps)",
                  RES_LOOKS_USUAL, RES_LOOKS_SHORT);
     else if (s->compare->options->precision > 0)
-        snprintf(further, sizeof further, ", and as many as --precision then asks for");
+        snprintf(further, sizeof further, ", and more for --precision");
     cli_note(
         "[0/%zu] %zu experiment%s and %zu control%s: %zu pair%s of processes each%s; records go "
         "to %s",
@@ -383,9 +367,7 @@ static void say_plan(const session *s)
 
 bn_code compare_measure(compare_run *compare, bn_status *st)
 {
-    session *s = calloc(1, sizeof *s);
-    if (!s)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a comparison");
+    session *s = bn_zalloc(1, sizeof *s);
     s->compare = compare;
     bn_code code = begin(s, st);
     if (code == BN_OK) {
@@ -396,10 +378,10 @@ bn_code compare_measure(compare_run *compare, bn_status *st)
         job_supervise_begin();
         compare->versus.options.looks =
             compare_by_looks(compare->options) ? RES_LOOKS_SHORT : RES_LOOKS_NONE;
-        say_plan(s);
+        show_plan(s);
         code = run(s, st);
         cli_line_clear();
-        /* The verdicts, which the notes tell, are on all that was measured. */
+        /* The verdicts, and notes on them, are on all measured pairs. */
         if (code == BN_OK)
             code = res_versus_judge(&compare->versus, st);
         note_end(s);

@@ -16,14 +16,14 @@
 
 /* ---- folders -------------------------------------------------------------------------- */
 
-/* A digest out of an index becomes a part of a path only if it is one. */
+/* Only a digest may become a part of a path. */
 static bool is_digest(const char *text)
 {
     return strlen(text) == BN_SHA256_TEXT - 1 &&
            strspn(text, "0123456789abcdef") == BN_SHA256_TEXT - 1;
 }
 
-/* Whether PATH is a folder that this user alone can write to. */
+/* Checks that PATH is a folder of this user alone. */
 static bn_code check_folder(const char *path, bn_status *st)
 {
     struct stat info;
@@ -34,8 +34,8 @@ static bn_code check_folder(const char *path, bn_status *st)
     return BN_OK;
 }
 
-/* Who may write STORE, or a folder above it, could put other folders in place of ours, between the
- * moment in which a build is checked and the one in which it is loaded. */
+/* A user who may write STORE, or a folder above it, could replace our folders after a build was
+ * checked and before it is loaded. */
 static bn_code check_store(const char *store, bn_status *st)
 {
     struct stat info;
@@ -50,17 +50,9 @@ static bn_code check_store(const char *store, bn_status *st)
                        "builds are not kept in %s, which others may write: chmod go-w %s", store,
                        store);
     if (!bn_names_hold(store, whole))
-        return bn_fail(st, BN_INVALID,
-                       "builds are not kept in %s, since others could rename what is in %s", store,
-                       whole);
+        return bn_fail(st, BN_INVALID, "builds are not kept in %s: others could rename files in %s",
+                       store, whole);
     return BN_OK;
-}
-
-static bn_code make_folder(const char *path, bn_status *st)
-{
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return bn_fail_errno(st, errno, "%s", path);
-    return check_folder(path, st);
 }
 
 /* Fills in the names of STORE's folder of builds and of one build; all three are checked. MAKE
@@ -70,15 +62,15 @@ static bn_code open_folder(const char *store, const char *sha256, bool make, bn_
 {
     bn_code code = BN_OK;
     if (!is_digest(sha256))
-        return bn_fail(st, BN_NOT_FOUND, "nobody knows the digest of the build");
+        return bn_fail(st, BN_NOT_FOUND, "the digest of the build is unknown");
     code = check_store(store, st);
     bn_text_printf(folder, "%s/builds", store);
     for (int i = 0; i < 2 && code == BN_OK; i++) {
         if (i == 1)
             bn_text_printf(folder, "/%s", sha256);
-        if (folder->failed)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
-        code = make ? make_folder(folder->data, st) : check_folder(folder->data, st);
+        code = make && mkdir(folder->data, 0700) != 0 && errno != EEXIST
+                   ? bn_fail_errno(st, errno, "%s", folder->data)
+                   : check_folder(folder->data, st);
     }
     return code;
 }
@@ -91,7 +83,7 @@ static void only_file(const char *folder, char name[256])
     name[0] = '\0';
     for (const struct dirent *e; list && (e = readdir(list));) {
         struct stat info;
-        /* Names with a dot first are those of copies on their way. */
+        /* Copies on their way begin with a dot. */
         if (e->d_name[0] == '.' || fstatat(dirfd(list), e->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         count += S_ISREG(info.st_mode) ? 1 : 2;
@@ -122,11 +114,11 @@ bn_code night_build_find(const char *store, const char *sha256, char *path, size
         else
             code = bn_file_sha256(path, digest, &why);
         if (code == BN_OK && strcmp(digest, sha256) != 0)
-            code = bn_fail(&why, BN_FORMAT, "%s has other contents than it had", path);
+            code = bn_fail(&why, BN_FORMAT, "the contents of %s have changed", path);
     }
     bn_text_free(&folder);
     if (code == BN_NOT_FOUND)
-        return bn_fail(st, code, "the store does not have it any more");
+        return bn_fail(st, code, "the store no longer has it");
     return code == BN_OK ? BN_OK : bn_fail(st, code, "%s", why.message);
 }
 
@@ -181,7 +173,7 @@ bn_code night_build_keep(const char *store, const char *file, const char *sha256
     if (night_build_find(store, sha256, path, sizeof path, NULL) == BN_OK)
         return BN_OK;
     bn_code code = open_folder(store, sha256, true, &folder, st);
-    /* What is there is damaged, or half of a copy that was killed. */
+    /* The present one is damaged, or half of a copy that was killed. */
     if (code == BN_OK)
         code = remove_build(AT_FDCWD, folder.data, st);
     bn_text_clear(&folder);
@@ -203,7 +195,7 @@ bn_code night_build_keep(const char *store, const char *file, const char *sha256
 
 /* ---- dropping ------------------------------------------------------------------------------- */
 
-static bool wanted(const char *name, const char *const *keep, size_t count)
+static bool is_kept(const char *name, const char *const *keep, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(name, keep[i]) == 0)
@@ -215,7 +207,7 @@ bn_code night_builds_drop(const char *store, const char *const *keep, size_t cou
 {
     bn_text path = {0};
     bn_text_printf(&path, "%s/builds", store);
-    DIR *list = path.failed ? NULL : opendir(path.data);
+    DIR *list = opendir(path.data);
     bn_code code = BN_OK;
     if (!list) { /* there is none yet */
         bn_text_free(&path);
@@ -225,7 +217,7 @@ bn_code night_builds_drop(const char *store, const char *const *keep, size_t cou
     if (code == BN_OK)
         code = check_folder(path.data, st);
     for (const struct dirent *e; code == BN_OK && (e = readdir(list));)
-        if (is_digest(e->d_name) && !wanted(e->d_name, keep, count))
+        if (is_digest(e->d_name) && !is_kept(e->d_name, keep, count))
             code = remove_build(dirfd(list), e->d_name, st);
     closedir(list);
     bn_text_free(&path);

@@ -3,17 +3,17 @@
  * them again.
  *
  * A build is STORE/builds/DIGEST/NAME: the digest is that of the file, the name is its own. The
- * folders are 0700: what lies there is loaded as code. The store is the user's or root's, and
- * nobody else may write it; else no build is kept or found, which is BN_INVALID. No path comes out
- * of a record.
+ * folders are 0700, since their files are loaded as code. The store must belong to the user or
+ * root, and be writable by nobody else; else no build is kept or found, which is BN_INVALID. No
+ * path comes from a record.
  */
 #ifndef BENCH_HARNESS_NIGHT_BUILDS_H
 #define BENCH_HARNESS_NIGHT_BUILDS_H
 
 #include "runtime/base/base.h"
 
-/* Keeps a copy of FILE, which has the digest SHA256; one that is there already stays. BN_INVALID
- * where FILE has another digest by now. */
+/* Keeps a copy of FILE, which has the digest SHA256; an existing one stays. BN_INVALID where FILE
+ * has another digest by now. */
 BN_MUST_USE bn_code night_build_keep(const char *store, const char *file, const char *sha256,
                                      bn_status *st);
 /* Writes to PATH the kept build of that digest. BN_NOT_FOUND: it is not kept; BN_FORMAT: its

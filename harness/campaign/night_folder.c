@@ -1,9 +1,9 @@
 /*
- * night_folder.c - a night's records wait in a folder of their own, and all become the store's at
- * once, as far as a file system can do that: each gets a second name in the store, and the folder
- * goes only when all else is done. So a night that is killed loses nothing, and measures nothing
- * twice. Others may have put links into the store. None is followed: all work is relative to
- * folders that were opened as such.
+ * night_folder.c - a night's records wait in a folder of their own, and join the store together, as
+ * far as a file system can do that: each gets a second name in the store, and the folder is removed
+ * when all else is done. So a night that is killed loses nothing, and measures nothing twice. Links
+ * in the store, which others may have put there, are not followed: all work is relative to folders
+ * that were opened as such.
  */
 #define _GNU_SOURCE
 #include "harness/campaign/night_folder_priv.h"
@@ -39,7 +39,7 @@ static bool same_file(int a, int b, const char *name)
            fstatat(b, name, &right, AT_SYMLINK_NOFOLLOW) == 0 && bn_same_file(&left, &right);
 }
 
-/* Whether both have the same bytes: a copy, where a file system has no second names. */
+/* Whether both have the same bytes, as copies have on a file system without second names. */
 static bool same_bytes(int a, int b, const char *name)
 {
     const int left = openat(a, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -91,14 +91,14 @@ static bn_code share(int folder, int store, size_t *count, bn_status *st)
         code = share_one(folder, store, entry->d_name, st);
         ++*count;
     }
-    /* What was not listed would go with the folder. */
+    /* Records that were not listed would go with the folder. */
     if (code == BN_OK && errno != 0)
         code = bn_fail_errno(st, errno, "the night's folder");
     closedir(list);
     return code;
 }
 
-/* Removes what a suite writes into FOLDER. */
+/* Removes a suite's files from FOLDER. */
 static bn_code empty(int folder, bn_status *st)
 {
     DIR *list = bn_folder_list(folder);
@@ -107,7 +107,7 @@ static bn_code empty(int folder, bn_status *st)
         return bn_fail_errno(st, errno, "the night's folder");
     for (const struct dirent *entry; code == BN_OK && (entry = readdir(list));) {
         const char *name = entry->d_name;
-        /* The workers are gone: nobody writes a temporary file any more. */
+        /* Temporary files, too: the workers have ended. */
         if (res_store_file_of(name) != RES_STORE_OTHER && unlinkat(folder, name, 0) != 0 &&
             errno != ENOENT)
             code = bn_fail_errno(st, errno, "%s", name);
@@ -116,8 +116,7 @@ static bn_code empty(int folder, bn_status *st)
     return code;
 }
 
-/* Removes the folder NAME of PARENT with what a suite writes there; what else is in it stays, and
- * so does the folder. */
+/* Removes the folder NAME of PARENT with a suite's files; it stays where it has others. */
 static bn_code drop(int parent, const char *name, bn_status *st)
 {
     int folder;
@@ -146,30 +145,30 @@ static bn_code drop_all(const night_folder *t, const char *name, bn_status *st)
     return code == BN_OK ? drop(t->store_fd, name, st) : code;
 }
 
-/* Seconds since 1970 of the newest record in the folder NAME of the store; NaN where there is none
+/* Seconds since 1970 of the latest record in the folder NAME of the store; NaN where there is none
  * with a time. */
-static double newest_of(const night_folder *t, const char *name)
+static double latest_of(const night_folder *t, const char *name)
 {
-    double newest = (double)NAN;
+    double latest = (double)NAN;
     int folder;
     if (bn_folder_in(t->store_fd, name, &folder, NULL) != BN_OK)
-        return newest;
+        return latest;
     DIR *list = bn_folder_list(folder);
     for (const struct dirent *entry; list && (entry = readdir(list));)
         if (is_record(entry->d_name))
-            newest = fmax(newest, res_id_time(entry->d_name));
+            latest = fmax(latest, res_id_time(entry->d_name));
     if (list)
         closedir(list);
     close(folder);
-    return newest;
+    return latest;
 }
 
-/* Whether records wait that are no part of tonight: the newest is older than NIGHT_HOURS, or the
+/* Whether the waiting records are of an earlier night: the latest is older than NIGHT_HOURS, or the
  * clock was ahead when it was made. */
 static bool is_earlier(const night_folder *t, double night_hours)
 {
-    const double now = (double)time(NULL), newest = newest_of(t, TONIGHT);
-    return now - newest > night_hours * 3600 || newest > now + RES_CLOCK_SLACK_S;
+    const double now = (double)time(NULL), latest = latest_of(t, TONIGHT);
+    return now - latest > night_hours * 3600 || latest > now + RES_CLOCK_SLACK_S;
 }
 
 /* Shares the controls in the open FOLDER, if there are any. */
@@ -230,7 +229,7 @@ static bn_code hold(night_folder *t, bn_status *st)
     return BN_OK;
 }
 
-/* Nobody may have put a link where the suite is going to write. */
+/* Fails where there is a link in place of a folder that the suite writes to. */
 static bn_code check_place(int parent, const char *name, const char *below, bn_status *st)
 {
     int folder;
@@ -265,13 +264,13 @@ bn_code night_folder_begin(night_folder *t, const char *store, double night_hour
     if (code == BN_OK)
         code = check_place(t->store_fd, CONTROLS, NULL, st);
     if (count > 0)
-        cli_say("bench: %zu records of an earlier night, which did not end, went to the store as "
-                "they are",
-                count);
+        cli_say(
+            "bench: %zu records of an earlier night, which did not end, were moved to the store",
+            count);
     return code == BN_OK ? BN_OK : bn_context(st, "store %s", store);
 }
 
-/* Holds INFO, of what PATH leads to now, against place WHICH; the first time is remembered. */
+/* Compares INFO, of PATH now, with folder WHICH; the first time it is remembered. */
 static bn_code check_same(night_folder *t, int which, const struct stat *info, const char *path,
                           bn_status *st)
 {
@@ -282,8 +281,8 @@ static bn_code check_same(night_folder *t, int which, const struct stat *info, c
     return BN_OK;
 }
 
-/* The same of the folder NAME in PARENT, which is place WHICH; *FD is open then, or -1 where there
- * is none yet. */
+/* The same of the folder NAME in PARENT, which is WHICH; *FD is open then, or -1 where there is
+ * none yet. */
 static bn_code check_inside(night_folder *t, int which, int parent, const char *name,
                             const char *path, int *fd, bn_status *st)
 {

@@ -1,4 +1,4 @@
-/* night_lost.c - files of the store that were not read tonight: nobody knows what is in them. */
+/* night_lost.c - files of the store that could not be read tonight. */
 #include "harness/campaign/night_priv.h"
 
 size_t night_lost(const nightly *n)

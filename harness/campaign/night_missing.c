@@ -1,13 +1,12 @@
 /*
- * night_missing.c - experiments of last good nights that the suite of tonight does not have. It may
- * have lost them by mistake, or another suite has them: a night says so, and judges what it has.
+ * night_missing.c - experiments of last good nights that tonight's suite does not have. It may have
+ * lost them by mistake, or another suite has them: a night reports them, and judges the others.
  */
 #include "harness/campaign/night_priv.h"
 
 #include <string.h>
 
-/* Of so many experiments the titles are told. */
-#define MOST_TITLES 3
+#define MOST_TITLES 3 /* of experiments that are named */
 
 /* Whether one of the first COUNT records of ALL, good or failed, that are SIDE's is of the
  * experiment that E asks for. */
@@ -21,7 +20,8 @@ static bool has_request(const night_side *side, const res_collection *all, size_
     return false;
 }
 
-/* Adds what SIDE's last good night has and tonight lacks; TITLES names the first ones. */
+/* Adds the experiments of SIDE's last good night that tonight lacks; TITLES names the first ones.
+ */
 static void add_side(nightly *n, const night_side *side, bn_text *titles)
 {
     const res_collection *before = &side->before;
@@ -33,7 +33,7 @@ static void add_side(nightly *n, const night_side *side, bn_text *titles)
             has_request(side, &n->tonight, n->tonight.count, e))
             continue;
         res_experiment_title(e, &title);
-        if (title.data && !title.failed && suite_wanted(title.data, n->options->suites)) {
+        if (suite_wanted(title.data, n->options->suites)) {
             n->missing++;
             if (n->missing <= MOST_TITLES)
                 bn_text_printf(titles, "%s%s", n->missing == 1 ? ": " : "; ", title.data);
@@ -51,8 +51,7 @@ void night_put_missing(nightly *n)
         bn_text_printf(&n->words,
                        "missing: tonight's suite does not have %zu experiment%s of the last good "
                        "night%s%s\n",
-                       n->missing, n->missing == 1 ? "" : "s", titles.data ? titles.data : "",
+                       n->missing, n->missing == 1 ? "" : "s", titles.data,
                        n->missing > MOST_TITLES ? "; ..." : "");
-    n->words.failed = n->words.failed || titles.failed;
     bn_text_free(&titles);
 }

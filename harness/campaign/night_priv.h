@@ -1,6 +1,6 @@
 /*
- * night_priv.h - what the files of bench nightly share: a runtime on two nights (night_sides.c),
- * what is said of it (night_words.c), steps of other programs (night_recorded.c), what tonight
+ * night_priv.h - bench nightly: a runtime on two nights (night_sides.c), its verdicts in words
+ * (night_words.c), steps of other programs (night_recorded.c), files and experiments that tonight
  * lacks (night_lost.c, night_missing.c), the command (nightly.c).
  */
 #ifndef BENCH_HARNESS_NIGHT_H
@@ -10,23 +10,24 @@
 #include "harness/campaign/suites_priv.h"
 #include "results/nights/nights.h"
 
-/* A runtime tonight and on its last good night. Its file's name says which it is, since each build
- * may lie in a folder of its own; where tonight has several settings or labels of it, these too. */
+/* A runtime tonight and on its last good night. It is known by its file's name, since each build
+ * may have a folder of its own; where tonight has several settings or labels of it, by these too.
+ */
 typedef struct night_side {
     char runtime[256], settings[256], label[RES_TEXT];
     bool by_settings, by_label;
     bool own; /* its plugins are frameworks' own, res_has_own_plugin: no builds of the runtime */
-    char sha256[BN_SHA256_TEXT]; /* of the file tonight; "": nobody knows */
+    char sha256[BN_SHA256_TEXT]; /* of the file tonight; "": unknown */
     size_t asked;                /* experiments */
     size_t reached; /* repetitions that all of them have had; the suite's own at first */
-    size_t next;    /* that those which look slower are to have now; 0: they are done */
+    size_t next;    /* repetitions for those that seem slower; 0: they are done */
     bool looks;     /* there is room for more repetitions than the suite's own: res_tonight */
     bool same;      /* file and settings are those of the last good night */
     char before_sha256[BN_SHA256_TEXT], before_settings[256];
     double before_s;   /* the date of that night; NaN: there is none */
     char control[256]; /* its build, which is measured tonight, too; "": it is not */
-    char why[1200];    /* there is no control, though the build is another */
-    bool lost;         /* there are records that could not be read: BEFORE may be among them */
+    char why[1200];    /* of a new build without a control */
+    bool lost;         /* records could not be read: BEFORE may be among them */
     res_collection before, tonight, again; /* good records: BEFORE owns its own; AGAIN: controls */
     res_tonight_verdict verdict;
 } night_side;
@@ -37,13 +38,13 @@ typedef struct nightly {
     res_index earlier; /* before the night, while the sides are made */
     night_side *sides;
     size_t side_count;
-    size_t asked; /* experiments, with those that were recorded of other programs */
+    size_t asked;                       /* experiments, with those recorded of other programs */
     char (*identities)[BN_SHA256_TEXT]; /* of the runs of all passes of the suite */
     size_t identity_count, identity_capacity;
     bool stopped; /* there can be no further pairs */
     res_collection tonight, controls;
     res_index index, control_index; /* after it */
-    const res_summary **recorded;   /* of INDEX: what was recorded tonight of other programs */
+    const res_summary **recorded;   /* of INDEX: recorded tonight of other programs */
     size_t recorded_count, recorded_experiments;
     res_history history, control_history;
     res_misdates misdates;
@@ -53,52 +54,53 @@ typedef struct nightly {
     size_t missing;            /* experiments of last good nights that tonight has no record of */
     size_t unlisted, unread;   /* see night_lost */
     size_t changed, recovered; /* series that changed for the worse, for the better */
-    bn_text words;             /* what is printed */
+    bn_text words;             /* the report */
     bn_text headline;
 } nightly;
 
 /* ---- sides (night_sides.c) ------------------------------------------------------------- */
 
-/* Makes the sides of what SUITE asks for, reads the records of their last good nights, keeps
- * tonight's builds, and gives the experiments their controls. */
+/* Makes the sides of SUITE, reads the records of their last good nights, keeps tonight's builds,
+ * and gives the experiments their controls. */
 BN_MUST_USE bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st);
-/* Says, before anything is measured, how many pairs a control takes. */
+/* Reports, before measuring, how many pairs a control takes. */
 void night_sides_announce(const nightly *n);
-/* Deals the good records of tonight and of the controls out to the sides. */
-BN_MUST_USE bn_code night_sides_deal(nightly *n, bn_status *st);
+/* Assigns the good records of tonight and of the controls to the sides. */
+void night_sides_assign(nightly *n);
 /* Whether RECORD, of tonight or of a night before, is of SIDE. */
 bool night_is_of_side(const night_side *side, const res_record *record);
-/* Judges each side. May be done again, once the records were dealt out anew. */
+/* Judges each side. May be repeated after night_sides_assign. */
 BN_MUST_USE bn_code night_sides_judge(nightly *n, bn_status *st);
-/* Forgets verdicts and whose records are whose: new ones are coming. */
+/* Forgets verdicts and assigned records, before new ones. */
 void night_sides_forget(nightly *n);
-/* Plans further pairs for what looks slower, and says so; false where nothing gets any. */
+/* Plans further pairs for experiments that seem slower, and reports them; false where there are
+ * none.
+ */
 bool night_sides_plan(nightly *n);
-/* Leaves in SUITE the experiments of that plan alone, with their controls. BN_CHANGED where a
- * runtime's file is another one by now. */
+/* Reduces SUITE to the experiments of that plan, with their controls. BN_CHANGED where a runtime's
+ * file was replaced. */
 BN_MUST_USE bn_code night_sides_again(nightly *n, suite_spec *suite, bn_status *st);
 void night_sides_free(nightly *n);
 
 /* ---- other programs (night_recorded.c) --------------------------------------------------- */
 
-/* Finds in the index, which is of after the night, the good records of mode "recorded" whose steps
- * ran in this night, or in the --night-hours before it began. Their experiments count among those
- * that are asked for. BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code night_recorded_find(nightly *n, bn_status *st);
-/* Adds these records to tonight's, once the sides were judged, of which they are none; and says how
- * many experiments they are. BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code night_recorded_take(nightly *n, bn_status *st);
+/* Finds in the index after the night the good records of mode "recorded" whose steps ran in this
+ * night, or in the --night-hours before it began. Their experiments count among those asked for. */
+void night_recorded_find(nightly *n);
+/* Adds these records to tonight's, once the sides were judged, and reports their experiments.
+ * BN_OUT_OF_MEMORY: a record could not be read for want of memory. */
+BN_MUST_USE bn_code night_recorded_add(nightly *n, bn_status *st);
 
-/* ---- what was not read (night_lost.c) ------------------------------------------------------- */
+/* ---- unread files (night_lost.c) ------------------------------------------------------------ */
 
-/* How many files may be records of any night, and were not read: those that one listing of the store
- * has at most (UNLISTED), and those that could not be read later (UNREAD). They may be of the last
- * good night, or of the newest builds: a night that has any is not the first, and drops no build. */
+/* Files that may be records of any night, and were not read: the most of one listing of the store
+ * (UNLISTED), and those that could not be read later (UNREAD). They may be of the last good night,
+ * or of the latest builds: a night that has any is not the first, and drops no build. */
 size_t night_lost(const nightly *n);
 /* Takes the COUNT damaged files of LIST into account. */
 void night_count_lost(nightly *n, const res_damaged *list, size_t count);
 
-/* ---- what is not asked for (night_missing.c) ------------------------------------------------- */
+/* ---- missing experiments (night_missing.c) --------------------------------------------------- */
 
 /* Counts the experiments of last good nights that tonight has no record of, unless --filter or
  * --exclude leave them out, and appends a line on them. */
@@ -106,26 +108,27 @@ void night_put_missing(nightly *n);
 
 /* ---- words (night_words.c) --------------------------------------------------------------- */
 
-/* What all sides say together. */
+/* The verdicts of all sides together. */
 typedef struct night_sum {
-    size_t cells, slower, untold, fresh, suspects;
-    double visible, hidden; /* as in res_tonight_verdict */
+    size_t cells, slower, inconclusive, no_baseline, suspects;
+    double detectable, hidden; /* visible and hidden of res_tonight_verdict */
     bool first;             /* no side has a night before */
     bool same;              /* all have the build of the last good night */
-    bool records;           /* some are held against records: two nights have to show it */
+    bool records;           /* some are compared with records: two nights have to show it */
 } night_sum;
 night_sum night_add_up(const nightly *n);
 /* "sim with preset=h100" */
 void night_side_name(const night_side *side, bn_text *out);
-/* Appends a line for each experiment of tonight that failed, and of whose controls one did. */
+/* Counts tonight's failed records, and appends a line for each experiment that failed, itself or on
+ * the build of the last good night. */
 void night_put_failures(nightly *n);
 /* Appends a line on SIDE. */
 void night_put_side(const night_side *side, bn_text *out);
-/* Appends the line of a night: failed, found slower, nothing found, or could not tell. */
+/* Appends the headline of a night: failed, found slower, nothing found, or inconclusive. */
 void night_put_headline(const nightly *n, bn_text *out);
 /* The exit code that goes with it. */
 int night_exit(const nightly *n);
-/* Whether the night tells whether something became slower, whatever failed beside it. */
-bool night_told(const nightly *n);
+/* Whether the night shows or excludes a slowdown, also where something failed. */
+bool night_conclusive(const nightly *n);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * night_recorded.c - steps of other programs that were recorded this night, and whose records bench
- * import has put into the store. Only their programs could run them again, so there are no
- * controls of them: a night judges their series by the history alone.
+ * import has put into the store. Only their programs could run them again, so they have no
+ * controls: a night judges their series by the history alone.
  */
 #include "harness/campaign/night_priv.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When the night began: one that was killed has records of before. */
+/* The beginning of the night: one that was killed and continued has earlier records. */
 static double begin_of(const nightly *n)
 {
     double begin_s = n->now_s;
@@ -27,15 +27,11 @@ static bool is_tonights(const nightly *n, const res_summary *s, double begin_s)
            res_id_time(s->id) >= begin_s - n->options->night_hours * 3600;
 }
 
-bn_code night_recorded_find(nightly *n, bn_status *st)
+void night_recorded_find(nightly *n)
 {
     const double begin_s = begin_of(n);
-    bool *known = calloc(n->index.experiment_count + 1, sizeof *known);
-    n->recorded = calloc(n->index.count + 1, sizeof(const res_summary *));
-    if (!known || !n->recorded) {
-        free(known);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-    }
+    bool *known = bn_zalloc(n->index.experiment_count + 1, sizeof *known);
+    n->recorded = bn_zalloc(n->index.count + 1, sizeof(const res_summary *));
     for (size_t i = 0; i < n->index.count; i++) {
         const res_summary *s = &n->index.records[i];
         if (!is_tonights(n, s, begin_s))
@@ -46,7 +42,6 @@ bn_code night_recorded_find(nightly *n, bn_status *st)
         n->recorded[n->recorded_count++] = s;
     }
     free(known);
-    return BN_OK;
 }
 
 static int by_id(const void *a, const void *b)
@@ -55,8 +50,8 @@ static int by_id(const void *a, const void *b)
     return strcmp((*x)->id, (*y)->id);
 }
 
-/* Adds the record of S to tonight's, which have room. One that cannot be read is named. */
-static bn_code take(nightly *n, const res_summary *s, bn_status *st)
+/* Adds the record of S to tonight's, which have room. One that cannot be read is reported. */
+static bn_code add_record(nightly *n, const res_summary *s, bn_status *st)
 {
     bn_status why = {.code = BN_OK};
     const bn_code code = res_summary_read(n->options->suites->store, &n->index, s,
@@ -66,24 +61,22 @@ static bn_code take(nightly *n, const res_summary *s, bn_status *st)
     else if (code == BN_OUT_OF_MEMORY)
         return bn_fail(st, code, "%s", why.message);
     else {
-        bn_text_printf(&n->words, "not looked at: %s\n", why.message);
+        bn_text_printf(&n->words, "not judged: %s\n", why.message);
         n->unread++;
     }
     return BN_OK;
 }
 
-bn_code night_recorded_take(nightly *n, bn_status *st)
+bn_code night_recorded_add(nightly *n, bn_status *st)
 {
     bn_code code = BN_OK;
     if (n->recorded_count == 0)
         return BN_OK;
-    res_record **records =
-        realloc(n->tonight.records, (n->tonight.count + n->recorded_count) * sizeof(res_record *));
-    if (!records)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-    n->tonight.records = records;
+    size_t capacity = n->tonight.count;
+    bn_grow(&n->tonight.records, n->tonight.count + n->recorded_count, &capacity,
+            sizeof(res_record *));
     for (size_t i = 0; i < n->recorded_count && code == BN_OK; i++)
-        code = take(n, n->recorded[i], st);
+        code = add_record(n, n->recorded[i], st);
     res_store_vet_end();
     qsort(n->tonight.records, n->tonight.count, sizeof(res_record *), by_id);
     bn_text_printf(&n->words,

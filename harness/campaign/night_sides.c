@@ -1,14 +1,14 @@
 /*
- * night_sides.c - the runtimes of a night: which night each is held against, and how.
+ * night_sides.c - the runtimes of a night, and the night that each is compared with.
  *
- * The build of the last good night is measured again tonight, as a control beside each experiment,
- * so that whatever the night does to the machine it does to both. That doubles the time of a night
- * whose build is new. A night with the build of the last one needs none: what differs is the
- * machine.
+ * The build of the last good night is measured again tonight, as a control of each experiment, so
+ * that disturbances of the machine hit both. That doubles the time of a night with a new build. A
+ * night with the build of the last one needs none: only the machine differs.
  *
- * A suite has few repetitions, and a large family needs many. So what looks slower is measured
- * again by further passes of the suite, in the same folder and with more repetitions (see
- * res_tonight_next_look). A suite skips what is done, so a night that was killed goes on here, too.
+ * A suite has few repetitions, and a large family needs many. So experiments that seem slower are
+ * measured again by further passes of the suite, in the same folder and with more repetitions (see
+ * res_tonight_next_look). A suite skips finished runs, so a night that was killed continues here,
+ * too.
  */
 #include "harness/campaign/night_builds_priv.h"
 #include "harness/campaign/night_priv.h"
@@ -39,7 +39,7 @@ bool night_is_of_side(const night_side *side, const res_record *record)
     return of_side(side, &record->experiment, res_provenance_text(record, RES_PROV_RUNTIME_LABEL));
 }
 
-/* ---- which sides there are ------------------------------------------------------------- */
+/* ---- finding the sides ----------------------------------------------------------------- */
 
 /* Whether the runtime of ITEM runs with other settings tonight, too, and as another file. */
 static void compare_items(const suite_spec *suite, const suite_item *item, bool *settings,
@@ -85,14 +85,12 @@ static night_side *side_for(nightly *n, const suite_spec *suite, const suite_ite
 
 /* ---- the last good night ------------------------------------------------------------------ */
 
-/* Reads the records NIGHT of SIDE's last good night. One that cannot be read is named, counted and
- * left out. */
+/* Reads the records NIGHT of SIDE's last good night. One that cannot be read is reported, counted
+ * and left out. */
 static bn_code read_before(nightly *n, night_side *side, const res_summary *const *night,
                            size_t count, bn_status *st)
 {
-    side->before.records = calloc(count + 1, sizeof(res_record *));
-    if (!side->before.records)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+    side->before.records = bn_zalloc(count + 1, sizeof(res_record *));
     for (size_t i = 0; i < count; i++) {
         bn_status why = {.code = BN_OK};
         if (res_summary_read(n->options->suites->store, &n->earlier, night[i],
@@ -109,21 +107,19 @@ static bn_code read_before(nightly *n, night_side *side, const res_summary *cons
     return BN_OK;
 }
 
-static bn_code look_before(nightly *n, night_side *side, const res_night_of *tonight,
+static bn_code find_before(nightly *n, night_side *side, const res_night_of *tonight,
                            const char *sha256, bn_status *st)
 {
     const res_index *index = &n->earlier;
     const res_runs_of runs = runs_of(side);
-    const res_summary **night = calloc(index->count + 1, sizeof(const res_summary *));
-    if (!night)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+    const res_summary **night = bn_zalloc(index->count + 1, sizeof(const res_summary *));
     const size_t count = res_last_good_night(index, tonight, &runs, night);
     bn_code code = BN_OK;
     if (count > 0) {
-        const res_summary *newest = night[count - 1];
-        const char *settings = index->experiments[newest->experiment]->settings;
-        side->before_s = res_id_time(newest->id);
-        snprintf(side->before_sha256, sizeof side->before_sha256, "%s", newest->origin->sha256);
+        const res_summary *latest = night[count - 1];
+        const char *settings = index->experiments[latest->experiment]->settings;
+        side->before_s = res_id_time(latest->id);
+        snprintf(side->before_sha256, sizeof side->before_sha256, "%s", latest->origin->sha256);
         snprintf(side->before_settings, sizeof side->before_settings, "%s", settings);
         side->same =
             strcmp(sha256, side->before_sha256) == 0 && strcmp(settings, side->settings) == 0;
@@ -135,7 +131,7 @@ static bn_code look_before(nightly *n, night_side *side, const res_night_of *ton
 
 /* ---- builds and controls --------------------------------------------------------------------- */
 
-/* Finds the build that SIDE, whose file tonight has the digest SHA256, is to be held against. */
+/* Finds the build to compare SIDE with, whose file tonight has the digest SHA256. */
 static void find_control(const nightly *n, night_side *side, const char *sha256)
 {
     bn_status st = {.code = BN_OK};
@@ -182,19 +178,12 @@ static bool file_known(const nightly *n, const suite_spec *suite, const suite_it
     return false;
 }
 
-static bn_code add_control(nightly *n, suite_spec *suite, suite_item *item, night_side *side,
-                           bn_status *st)
+static void add_control(nightly *n, suite_spec *suite, suite_item *item, night_side *side)
 {
     bn_status why = {.code = BN_OK};
-    if (!side->control[0])
-        return BN_OK;
-    bn_code code =
-        suite_add_control(suite, item, side->control, side->before_sha256, n->place.controls, &why);
-    if (code == BN_OUT_OF_MEMORY)
-        return bn_fail(st, code, "%s", why.message);
-    if (code != BN_OK)
+    if (side->control[0] && suite_add_control(suite, item, side->control, side->before_sha256,
+                                              n->place.controls, &why) != BN_OK)
         snprintf(side->why, sizeof side->why, "%s", why.message);
-    return BN_OK;
 }
 
 /* ---- making ------------------------------------------------------------------------------------
@@ -215,14 +204,13 @@ static bn_code make(nightly *n, suite_spec *suite, const res_night_of *tonight, 
         side->reached = repetitions < side->reached ? repetitions : side->reached;
         side->looks = side->reached < RES_LOOKS_USUAL;
         if (n->side_count > before) {
-            code = look_before(n, side, tonight, item->sha256, st);
+            code = find_before(n, side, tonight, item->sha256, st);
             if (code == BN_OK)
                 find_control(n, side, item->sha256);
         }
         if (!side->own && !file_known(n, suite, item))
             keep_build(n, item);
-        if (code == BN_OK)
-            code = add_control(n, suite, item, side, st);
+        add_control(n, suite, item, side);
     }
     return code;
 }
@@ -230,19 +218,16 @@ static bn_code make(nightly *n, suite_spec *suite, const res_night_of *tonight, 
 bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
 {
     res_collection already = {0};
-    const res_experiment **asked = calloc(suite->count + 1, sizeof(const res_experiment *));
-    n->sides = calloc(suite->count + 1, sizeof *n->sides);
-    bn_code code =
-        asked && n->sides ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a night");
-    for (size_t i = 0; code == BN_OK && i < suite->count; i++)
+    const res_experiment **asked = bn_zalloc(suite->count + 1, sizeof(const res_experiment *));
+    n->sides = bn_zalloc(suite->count + 1, sizeof *n->sides);
+    for (size_t i = 0; i < suite->count; i++)
         if (suite_wanted(suite->items[i].title, n->options->suites))
             asked[n->asked++] = &suite->items[i].resolved;
-    if (code == BN_OK)
-        code = res_index_load(n->options->suites->store, NULL, &n->earlier, st);
+    bn_code code = res_index_load(n->options->suites->store, NULL, &n->earlier, st);
     if (code == BN_OK)
         res_index_split(&n->earlier, NULL);
-    /* A night that was killed late has records in the store already. Taken for another night's,
-     * they would be the last good one. */
+    /* A night that was killed late has records in the store already, which must not become the last
+     * good night. */
     bn_status none = {.code = BN_OK};
     if (code == BN_OK && res_store_load(n->place.folder, &already, &none) != BN_OK) {
         already = (res_collection){0};
@@ -263,39 +248,30 @@ bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
     for (size_t i = 0; i < n->side_count; i++)
         n->sides[i].lost = night_lost(n) > 0;
     res_collection_free(&already);
-    /* A large store's takes a hundred megabytes, and now the measuring begins. */
+    /* A large store's index takes a hundred megabytes, and measuring begins. */
     res_index_free(&n->earlier);
     free(asked);
     return code;
 }
 
-/* ---- tonight's records
- * ---------------------------------------------------------------------------- */
+/* ---- tonight's records -------------------------------------------------------------------------
+ */
 
-static bn_code make_room(night_side *side, size_t tonight, size_t controls, bn_status *st)
+void night_sides_assign(nightly *n)
 {
-    free(side->tonight.records);
-    free(side->again.records);
-    side->tonight.count = side->again.count = 0;
-    side->tonight.records = calloc(tonight + 1, sizeof(res_record *));
-    side->again.records = calloc(controls + 1, sizeof(res_record *));
-    return side->tonight.records && side->again.records
-               ? BN_OK
-               : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-}
-
-bn_code night_sides_deal(nightly *n, bn_status *st)
-{
-    bn_code code = BN_OK;
-    for (size_t s = 0; s < n->side_count && code == BN_OK; s++) {
+    for (size_t s = 0; s < n->side_count; s++) {
         night_side *side = &n->sides[s];
-        code = make_room(side, n->tonight.count, n->controls.count, st);
-        for (size_t i = 0; code == BN_OK && i < n->tonight.count; i++) {
+        free(side->tonight.records);
+        free(side->again.records);
+        side->tonight.count = side->again.count = 0;
+        side->tonight.records = bn_zalloc(n->tonight.count + 1, sizeof(res_record *));
+        side->again.records = bn_zalloc(n->controls.count + 1, sizeof(res_record *));
+        for (size_t i = 0; i < n->tonight.count; i++) {
             res_record *r = n->tonight.records[i];
             if (res_record_good(r) && night_is_of_side(side, r))
                 side->tonight.records[side->tonight.count++] = r;
         }
-        for (size_t i = 0; code == BN_OK && i < n->controls.count; i++) {
+        for (size_t i = 0; i < n->controls.count; i++) {
             res_record *r = n->controls.records[i];
             if (side->control[0] && strcmp(r->experiment.runtime, side->control) == 0 &&
                 (!side->by_settings || strcmp(r->experiment.settings, side->settings) == 0)) {
@@ -306,7 +282,6 @@ bn_code night_sides_deal(nightly *n, bn_status *st)
             }
         }
     }
-    return code;
 }
 
 bn_code night_sides_judge(nightly *n, bn_status *st)
@@ -346,18 +321,17 @@ void night_sides_announce(const nightly *n)
         if (!side->control[0])
             continue;
         night_side_name(side, &line);
-        bn_text_printf(
-            &line,
-            ": to judge %zu experiment%s, by up to %d figures each, takes %zu pairs of each; the "
-            "suite has %zu",
-            side->asked, side->asked == 1 ? "" : "s", RES_MEASURE_COUNT,
-            res_least_pairs(res_compare_defaults().level, res_wall_family(side->asked)),
-            side->reached);
+        bn_text_printf(&line,
+                       ": a verdict on %zu experiment%s, by up to %d figures each, needs %zu pairs "
+                       "of each; the "
+                       "suite has %zu",
+                       side->asked, side->asked == 1 ? "" : "s", RES_MEASURE_COUNT,
+                       res_least_pairs(res_compare_defaults().level, res_wall_family(side->asked)),
+                       side->reached);
         if (side->looks)
-            bn_text_printf(&line, ", and what looks slower after them gets up to %d",
+            bn_text_printf(&line, ", and those that seem slower then get up to %d",
                            RES_LOOKS_USUAL);
-        if (!line.failed)
-            cli_say("bench: %s", line.data);
+        cli_say("bench: %s", line.data);
         bn_text_free(&line);
     }
 }
@@ -377,7 +351,7 @@ bool night_sides_plan(nightly *n)
         pairs = side->next > pairs ? side->next : pairs;
     }
     if (cells > 0)
-        cli_say("bench: %zu experiment%s look%s slower: %zu pairs of %s", cells,
+        cli_say("bench: %zu experiment%s seem%s slower: %zu pairs of %s", cells,
                 cells == 1 ? "" : "s", cells == 1 ? "s" : "", pairs, cells == 1 ? "it" : "each");
     return cells > 0;
 }
@@ -386,7 +360,7 @@ bn_code night_sides_again(nightly *n, suite_spec *suite, bn_status *st)
 {
     bn_code code = BN_OK;
     size_t kept = 0;
-    bn_text_free(&suite->notes); /* They were said. */
+    bn_text_free(&suite->notes); /* shown before */
     for (size_t i = 0; i < suite->count && code == BN_OK; i++) {
         suite_item *item = &suite->items[i];
         night_side *side = suite_wanted(item->title, n->options->suites) ? side_of(n, item) : NULL;
@@ -400,8 +374,7 @@ bn_code night_sides_again(nightly *n, suite_spec *suite, bn_status *st)
         *item = suite->items[i];
         if ((size_t)item->repetitions < side->next)
             item->repetitions = (int)side->next;
-        if (code == BN_OK)
-            code = add_control(n, suite, item, side, st);
+        add_control(n, suite, item, side);
     }
     suite->count = kept;
     n->stopped = code != BN_OK;

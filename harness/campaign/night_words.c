@@ -1,12 +1,13 @@
 /*
- * night_words.c - what a night says in words. It says "found", "nothing found" or "could not tell":
- * what could not be decided is never counted as not slower.
+ * night_words.c - a night in words: a slowdown is found, excluded, or the night is inconclusive.
+ * Undecided experiments never count as not slower.
  */
 #include "harness/campaign/compare_priv.h"
 #include "harness/campaign/night_priv.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,15 +15,15 @@
 
 night_sum night_add_up(const nightly *n)
 {
-    night_sum sum = {.visible = (double)NAN, .hidden = (double)NAN, .first = true, .same = true};
+    night_sum sum = {.detectable = (double)NAN, .hidden = (double)NAN, .first = true, .same = true};
     for (size_t i = 0; i < n->side_count; i++) {
         const res_tonight_verdict *v = &n->sides[i].verdict;
         sum.cells += v->cells;
         sum.slower += v->slower;
-        sum.untold += v->untold;
-        sum.fresh += v->fresh;
+        sum.inconclusive += v->untold;
+        sum.no_baseline += v->fresh;
         sum.suspects += v->suspects;
-        sum.visible = fmax(sum.visible, v->visible);
+        sum.detectable = fmax(sum.detectable, v->visible);
         sum.hidden = fmax(sum.hidden, v->hidden);
         sum.first = sum.first && v->basis == RES_BASIS_NOTHING;
         sum.same = sum.same && v->basis == RES_BASIS_SAME;
@@ -34,80 +35,82 @@ night_sum night_add_up(const nightly *n)
 int night_exit(const nightly *n)
 {
     const night_sum sum = night_add_up(n);
-    /* A slowdown was measured, whatever failed beside it. */
-    return sum.slower || n->changed   ? COMPARE_SLOWER
-           : n->failed                ? COMPARE_ERROR
-           : sum.untold || !sum.cells ? COMPARE_UNTOLD
-                                      : COMPARE_FINE;
+    /* A slowdown counts, also where something failed. */
+    return sum.slower || n->changed         ? COMPARE_SLOWER
+           : n->failed                      ? COMPARE_ERROR
+           : sum.inconclusive || !sum.cells ? COMPARE_INCONCLUSIVE
+                                            : COMPARE_FINE;
 }
 
-bool night_told(const nightly *n)
+bool night_conclusive(const nightly *n)
 {
     const night_sum sum = night_add_up(n);
-    return sum.slower || n->changed || (sum.cells && !sum.untold);
+    return sum.slower || n->changed || (sum.cells && !sum.inconclusive);
 }
 
-/* "a slowdown of 2.1 % would have been seen in 4 of 5 cases" */
-static void put_visible(const night_sum *sum, double visible, bn_text *out)
+/* "minimum detectable slowdown (80 % power) 2.1 %" */
+static void put_detectable(const night_sum *sum, double slowdown, bn_text *out)
 {
-    if (isfinite(visible))
-        bn_text_printf(out, "a slowdown of %.*f %% would have been seen%s in 4 of 5 cases",
-                       visible < 0.1 ? 1 : 0, 100 * visible,
-                       sum->records ? " within two nights" : "");
+    if (isfinite(slowdown))
+        bn_text_printf(out, "minimum detectable slowdown (80 %% power%s) %.*f %%",
+                       sum->records ? ", within two nights" : "", slowdown < 0.1 ? 1 : 0,
+                       100 * slowdown);
     else
-        bn_text_puts(out, "no slowdown could have been told from chance");
+        bn_text_puts(out, "no slowdown was detectable");
 }
 
-static void put_untold(const night_sum *sum, bn_text *out)
+static void put_undecided(const night_sum *sum, bn_text *out)
 {
-    bn_text_printf(out, "could not tell for %zu of %zu experiments", sum->untold, sum->cells);
-    if (sum->fresh == sum->untold)
-        bn_text_puts(out, ", which have nothing to be compared with");
-    else if (sum->suspects)
-        bn_text_printf(out,
-                       ", of which %zu are out of line: one night alone cannot tell a build "
-                       "from a bad night",
-                       sum->suspects);
-    else
-        bn_text_puts(out, isfinite(sum->hidden) ? ": there " : ": ");
-    if (sum->fresh != sum->untold && !sum->suspects)
-        put_visible(sum, sum->hidden, out);
+    bn_text_printf(out, "inconclusive for %zu of %zu experiments", sum->inconclusive, sum->cells);
+    if (sum->no_baseline == sum->inconclusive) {
+        bn_text_puts(out, ", which have no baseline");
+    } else if (sum->suspects) {
+        bn_text_printf(
+            out,
+            ", of which %zu are out of line: a single night cannot separate a slow build "
+            "from a bad night",
+            sum->suspects);
+    } else {
+        bn_text_puts(out, ": ");
+        put_detectable(sum, sum->hidden, out);
+    }
 }
 
 /* No side has a good night before. */
 static void put_first(const nightly *n, bn_text *out)
 {
-    bn_text_puts(out, "could not tell: ");
+    bn_text_puts(out, "inconclusive: ");
     if (night_lost(n) > 0)
         bn_text_puts(out, "no good night before this one could be read");
     else if (n->misdates.count == 0)
-        bn_text_puts(out, "this is the first good night, there is nothing to compare it with");
+        bn_text_puts(out, "this is the first good night, without a baseline");
     else
-        bn_text_printf(out,
-                       "there is no good night before this one, but %zu record%s left out, because "
-                       "of wrong dates",
-                       n->misdates.count, n->misdates.count == 1 ? " was" : "s were");
+        bn_text_printf(
+            out,
+            "there is no good night before this one, but %zu record%s left out for wrong "
+            "dates",
+            n->misdates.count, n->misdates.count == 1 ? " was" : "s were");
 }
 
 /* Nothing slower was found. */
 static void put_nothing(const nightly *n, const night_sum *sum, bn_text *out)
 {
     if (sum->cells == 0) {
-        bn_text_puts(out, "could not tell: no experiment ended well");
+        bn_text_puts(out, "inconclusive: no experiment succeeded");
     } else if (sum->first) {
         put_first(n, out);
-    } else if (sum->untold) {
-        put_untold(sum, out);
-        if (sum->untold < sum->cells)
-            bn_text_puts(out, "; nothing slower was found in the others");
+    } else if (sum->inconclusive) {
+        put_undecided(sum, out);
+        if (sum->inconclusive < sum->cells)
+            bn_text_puts(out, "; no slowdown found in the others");
     } else if (sum->same) {
-        bn_text_puts(out, "nothing slower was found: the build is that of the last good night");
+        bn_text_puts(out, "no slowdown found: the build is that of the last good night");
     } else {
-        bn_text_printf(out, "nothing slower was found in %zu experiments", sum->cells);
+        bn_text_printf(out, "no slowdown found in %zu experiments", sum->cells);
     }
-    if (sum->untold < sum->cells && !isnan(sum->visible)) {
+    if (sum->inconclusive < sum->cells && !isnan(sum->detectable)) {
         bn_text_puts(out, "; ");
-        put_visible(sum, sum->visible, out);
+        put_detectable(sum, sum->detectable, out);
     }
 }
 
@@ -125,45 +128,47 @@ void night_put_headline(const nightly *n, bn_text *out)
                        sum.slower ? "; " : "found slower: ", n->changed);
     if (!sum.slower && !n->changed)
         put_nothing(n, &sum, out);
-    else if (sum.untold) {
+    else if (sum.inconclusive) {
         bn_text_puts(out, "; ");
-        put_untold(&sum, out);
+        put_undecided(&sum, out);
     }
 }
 
-/* Whether a record of ALL before I is of a failure of the same experiment that counts. Experiments
- * are compared first: res_tried_again makes the identity of every record. */
-static bool named_before(const res_collection *all, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (!res_record_good(all->records[k]) &&
-            res_same_experiment(&all->records[k]->experiment, &all->records[i]->experiment) &&
-            !res_tried_again(all, k))
-            return true;
-    return false;
-}
+/* Failures of experiments, and of their records. */
+typedef struct failures {
+    size_t experiments, records;
+} failures;
 
-/* Appends a line for each experiment of ALL that failed, and returns how many there are. */
-static size_t put_failures(const res_collection *all, const char *what, bn_text *out)
+/* Appends a line for each experiment of ALL that failed. */
+static failures put_failures(const res_collection *all, const char *what, bn_text *out)
 {
-    size_t count = 0;
+    failures f = {0};
+    bool *counts = bn_zalloc(all->count + 1, sizeof *counts);
     for (size_t i = 0; i < all->count; i++) {
         const res_record *r = all->records[i];
-        if (res_record_good(r) || res_tried_again(all, i) || named_before(all, i))
+        bool named = false;
+        counts[i] = !res_record_good(r) && !res_tried_again(all, i);
+        f.records += counts[i] && r->status != BN_OK;
+        for (size_t k = 0; counts[i] && !named && k < i; k++)
+            named = counts[k] && res_same_experiment(&all->records[k]->experiment, &r->experiment);
+        if (!counts[i] || named)
             continue;
-        count++;
+        f.experiments++;
         bn_text_printf(out, "%s: ", what);
         res_experiment_title(&r->experiment, out);
         bn_text_printf(out, ": %s: ", bn_code_name(r->status));
         bn_text_plain(out, r->message);
         bn_text_putc(out, '\n');
     }
-    return count;
+    free(counts);
+    return f;
 }
 
 void night_put_failures(nightly *n)
 {
-    n->failed_experiments = put_failures(&n->tonight, "failed", &n->words);
+    const failures f = put_failures(&n->tonight, "failed", &n->words);
+    n->failed += f.records;
+    n->failed_experiments = f.experiments;
     (void)put_failures(&n->controls, "failed on the build of the last good night", &n->words);
 }
 
@@ -183,7 +188,7 @@ void night_side_name(const night_side *side, bn_text *out)
 static void put_verdict(const res_tonight_verdict *v, bn_text *out)
 {
     if (v->cells == 0)
-        bn_text_puts(out, "no experiment ended well tonight");
+        bn_text_puts(out, "no experiment succeeded tonight");
     const res_versus_sum sum = res_versus_add_up(&v->versus);
     const char *between = "";
     if (v->slower > 0) {
@@ -200,7 +205,7 @@ static void put_verdict(const res_tonight_verdict *v, bn_text *out)
                   {sum.faster, "faster"},
                   {sum.equivalent, "equivalent"},
                   {sum.undecided, "undecided"},
-                  {v->fresh, "with nothing to be compared with"}};
+                  {v->fresh, "without a baseline"}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         if (counts[i].count)
             bn_text_printf(out, "%s%zu %s", between, counts[i].count, counts[i].what);

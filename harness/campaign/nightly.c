@@ -1,10 +1,10 @@
 /*
- * nightly.c - bench nightly: the suite is run, and compared with the last good night and with the
- * history; what looks slower is measured further; the results go to one page.
+ * nightly.c - bench nightly: runs the suite, and compares it with the last good night and with the
+ * history; experiments that seem slower are measured further; the results go to one page.
  *
  * Tonight's records are written to a folder of their own inside the store, and join the others
- * when the suite has ended (night_folder.c). So a night that was killed goes on where it stopped
- * when the command is given again, and the history never has half a night.
+ * when the suite has ended (night_folder.c). So a night that was killed continues when the command
+ * is given again, and the history never has half a night.
  */
 #include "harness/campaign/compare_priv.h"
 #include "harness/campaign/night_builds_priv.h"
@@ -22,20 +22,17 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Exit codes: 0 nothing slower was found, and a slowdown would have been seen; 1 an error, or "
-    "an\n"
-    "experiment failed; 2 slower: than the build of the last good night, or a change for the "
-    "worse\n"
-    "that the history shows since this night, whatever failed beside it; 4 could not tell: "
-    "nothing\n"
-    "slower was found, but it could hide, as on the first night; 130 interrupted: the same "
-    "command\n"
-    "goes on where it stopped, within --night-hours.\n"
+    "Exit codes: 0 no slowdown found, and one would have been detected; 1 an error, or an\n"
+    "experiment failed; 2 slower than the build of the last good night, or a change for the worse\n"
+    "that the history shows since this night, also where something failed; 4 inconclusive: no\n"
+    "slowdown found, but one would have been missed, as on the first night; 130 interrupted: the\n"
+    "same command continues, within --night-hours.\n"
     "\n"
-    "A new build is measured beside the last good night's, which the store keeps (--keep-builds):\n"
-    "such a night takes twice the time. What looks slower then is measured up to 12 times.\n"
-    "A night with the same build is never slower. The history also judges programs that were\n"
-    "recorded this night, if bench import has put them into the store.\n";
+    "A new build is measured together with that of the last good night, which the store keeps\n"
+    "(--keep-builds): such a night takes twice the time. Experiments that seem slower are then\n"
+    "measured up to 12 times. A night with the same build is never slower. The history also "
+    "judges\n"
+    "programs that were recorded this night, if bench import has put them into the store.\n";
 
 /* ---- tonight's records ------------------------------------------------------------------- */
 
@@ -49,25 +46,14 @@ static bool in_suite(const nightly *n, const res_record *record)
     return found;
 }
 
-/* Adds the runs of a pass. */
-static bn_code add_runs(nightly *n, const suite_end *end, bn_status *st)
-{
-    if (!bn_reserve(&n->identities, n->identity_count + end->count, &n->identity_capacity,
-                    sizeof *n->identities))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the runs of a night");
-    memcpy(n->identities + n->identity_count, end->identities, end->count * sizeof *n->identities);
-    n->identity_count += end->count;
-    return BN_OK;
-}
-
-/* Whether FOLDER is there, or nobody can say: then reading it says why. */
+/* Whether FOLDER exists, or that is unknown: then reading it fails with the reason. */
 static bool is_there(const char *folder)
 {
     return access(folder, F_OK) == 0 || errno != ENOENT;
 }
 
-/* Loads the records that are in FOLDER and of the suite as it is now. A night that was killed may
- * have left others there, of another suite or of the build before. */
+/* Loads the records in FOLDER that are of the suite as it is now. A night that was killed may have
+ * left others there, of another suite or of the build before. */
 static bn_code load(const nightly *n, const char *folder, res_collection *all, bn_status *st)
 {
     size_t kept = 0;
@@ -120,7 +106,7 @@ static bn_code run_pass(nightly *n, bn_code (*visit)(void *, suite_spec *, bn_st
     o.earlier = n->options->suites->store;
     o.may_write = may_write;
     o.place = &n->place;
-    /* One process runs the night, whatever launcher's environment it has. */
+    /* One process runs the night, also under a launcher. */
     o.shard = "none";
     const cli_exit ran = (cli_exit)suite_to_end(&o, n->options->suite, &visitor, &end);
     *code = ran > *code ? ran : *code;
@@ -129,24 +115,21 @@ static bn_code run_pass(nightly *n, bn_code (*visit)(void *, suite_spec *, bn_st
     *whole = end.whole && ran != CLI_EXIT_INTERRUPTED;
     if (*whole) {
         night_sides_forget(n);
-        done = add_runs(n, &end, st);
-    }
-    if (*whole && done == BN_OK)
+        bn_grow(&n->identities, n->identity_count + end.count, &n->identity_capacity,
+                sizeof *n->identities);
+        memcpy(n->identities + n->identity_count, end.identities,
+               end.count * sizeof *n->identities);
+        n->identity_count += end.count;
         done = load(n, n->place.folder, &n->tonight, st);
+    }
     if (*whole && done == BN_OK)
         done = load(n, n->place.controls, &n->controls, st);
     free(end.identities);
     return done;
 }
 
-static bn_code judge_sides(nightly *n, bn_status *st)
-{
-    bn_code code = night_sides_deal(n, st);
-    return code == BN_OK ? night_sides_judge(n, st) : code;
-}
-
-/* Runs the suite, then further pairs of what looks slower, until nothing does or all looks are
- * taken. *WHOLE as for run_pass. */
+/* Runs the suite, then further pairs of experiments that seem slower, until none does or the last
+ * interim analysis. *WHOLE as for run_pass. */
 static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
 {
     bn_code done =
@@ -154,26 +137,24 @@ static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
     if (done == BN_OK)
         done = run_pass(n, prepare, code, whole, st);
     while (done == BN_OK && *whole) {
-        done = judge_sides(n, st);
+        night_sides_assign(n);
+        done = night_sides_judge(n, st);
         if (done != BN_OK || !night_sides_plan(n))
             break;
         done = run_pass(n, prepare_again, code, whole, st);
         if (n->stopped) {
-            *whole = true; /* by what there is */
+            *whole = true; /* with the present records */
             break;
         }
     }
-    /* Tonight's own records that cannot be read are nothing that was compared. */
     n->failed += res_damaged_lost(n->tonight.damaged, n->tonight.damaged_count);
     night_count_lost(n, n->controls.damaged, n->controls.damaged_count);
-    for (size_t i = 0; i < n->tonight.count; i++)
-        n->failed += n->tonight.records[i]->status != BN_OK && !res_tried_again(&n->tonight, i);
     return done;
 }
 
 /* ---- history ---------------------------------------------------------------------- */
 
-static void tell_series(nightly *n, const res_timeline *t, const res_drift *drift)
+static void put_series(nightly *n, const res_timeline *t, const res_drift *drift)
 {
     const res_changes *c = &t->changes;
     if (!drift->found && c->newest_run == 0)
@@ -186,13 +167,13 @@ static void tell_series(nightly *n, const res_timeline *t, const res_drift *drif
                        100 * (drift->ratio.high - 1), drift->two ? " in two nights" : "",
                        res_drift_cause_name(drift->cause));
     else
-        bn_text_printf(&n->words, ": %+.1f %% from its level, %zu %s in a row; to be watched\n",
+        bn_text_printf(&n->words, ": %+.1f %% from its level for %zu %s; to be watched\n",
                        100 * (c->newest.estimate - 1), c->newest_run,
                        c->newest_run == 1 ? "night" : "nights");
 }
 
-/* Says what this night is the first to show. Series that it has no record of are left out. */
-static bn_code tell_history(nightly *n, const res_drift_options *options, bn_status *st)
+/* Appends the changes that this night is the first to show, in series of its records. */
+static bn_code put_history(nightly *n, const res_drift_options *options, bn_status *st)
 {
     bn_code code = BN_OK;
     for (size_t i = 0; i < n->history.count && code == BN_OK; i++) {
@@ -202,7 +183,7 @@ static bn_code tell_history(nightly *n, const res_drift_options *options, bn_sta
             continue;
         code = res_series_tonight(t, options, &drift, st);
         if (code == BN_OK)
-            tell_series(n, t, &drift);
+            put_series(n, t, &drift);
         n->changed +=
             code == BN_OK && drift.found && drift.ratio.low > 1 && res_drift_counts(drift.cause);
     }
@@ -250,9 +231,7 @@ static bn_code add_side(plot_page *page, const night_side *side, bn_status *st)
     if (!side->verdict.judged)
         return BN_OK;
     night_side_name(side, &name);
-    bn_code code = name.failed
-                       ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a page")
-                       : plot_page_judged(page, &side->verdict.versus, name.data, labels, st);
+    const bn_code code = plot_page_judged(page, &side->verdict.versus, name.data, labels, st);
     bn_text_free(&name);
     return code;
 }
@@ -284,7 +263,7 @@ static bn_code write_page(nightly *n, bn_status *st)
     return code;
 }
 
-/* Grows the site by this night, with what was said of it. */
+/* Adds this night, with its report, to the site. */
 static bn_code write_site(nightly *n, bn_status *st)
 {
     const night_options *o = n->options;
@@ -298,7 +277,7 @@ static bn_code write_site(nightly *n, bn_status *st)
                                   .words = n->words.data,
                                   .failed = n->failed_experiments,
                                   .missing = n->missing,
-                                  .told = night_told(n)};
+                                  .told = night_conclusive(n)};
     site_made made = {0};
     const bn_code code = o->site ? site_publish(&options, &n->index, &made, st) : BN_OK;
     res_collection_free(&made.lost);
@@ -307,55 +286,45 @@ static bn_code write_site(nightly *n, bn_status *st)
 
 /* ---- the command ------------------------------------------------------------------ */
 
-/* Says how many records the night did not get to see, before the sides are told of. */
-static void tell_lost(nightly *n)
+/* Reports the records that could not be read, before the sides. */
+static void put_lost(nightly *n)
 {
     const size_t lost = night_lost(n);
     if (lost > 0)
-        bn_text_printf(&n->words,
-                       "%zu record%s could not be read: whatever nights %s of, %s not compared\n",
-                       lost, lost == 1 ? "" : "s", lost == 1 ? "it is" : "they are",
-                       lost == 1 ? "it was" : "they were");
+        bn_text_printf(&n->words, "%zu record%s could not be read, and %s not compared\n", lost,
+                       lost == 1 ? "" : "s", lost == 1 ? "was" : "were");
     for (size_t i = 0; i < n->side_count; i++)
         n->sides[i].lost = lost > 0;
 }
 
-/* Keeps the newest builds and drops the others. That it cannot is no end of the night. While dates
- * are wrong, or records are there that nobody has read, nobody knows which builds are the newest,
- * so all stay. */
-static bn_code drop_builds(nightly *n, bn_status *st)
+/* Keeps the latest builds and drops the others; a failure does not end the night. All stay while
+ * dates are wrong or records unread, since the latest builds are then unknown. */
+static void drop_builds(nightly *n)
 {
     if (night_lost(n) > 0) {
         bn_text_puts(&n->words, "older builds stay while there are records that cannot be read; "
-                                "remove those that are damaged\n");
-        return BN_OK;
+                                "remove damaged ones\n");
+        return;
     }
     if (n->misdates.count > 0) {
         bn_text_puts(&n->words, "older builds stay while there are records with wrong dates\n");
-        return BN_OK;
+        return;
     }
     const size_t most = (size_t)n->options->keep_builds;
-    const res_origin **builds = calloc(n->index.count + 1, sizeof(const res_origin *));
-    const char **keep = calloc(n->index.count + 1, sizeof(const char *));
-    bn_code code = BN_OK;
-    size_t count = 0;
-    if (!builds || !keep)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for builds");
-    else
-        count = res_newest_builds(&n->index, most, n->now_s, builds);
+    const res_origin **builds = bn_zalloc(n->index.count + 1, sizeof(const res_origin *));
+    const char **keep = bn_zalloc(n->index.count + 1, sizeof(const char *));
+    const size_t count = res_newest_builds(&n->index, most, n->now_s, builds);
     for (size_t i = 0; i < count; i++)
         keep[i] = builds[i]->sha256;
     bn_status why = {.code = BN_OK};
     /* None: every experiment failed, and no build is known to be older than another. */
-    if (code == BN_OK && count > 0 &&
-        night_builds_drop(n->options->suites->store, keep, count, &why) != BN_OK)
+    if (count > 0 && night_builds_drop(n->options->suites->store, keep, count, &why) != BN_OK)
         bn_text_printf(&n->words, "older builds stay: %s\n", why.message);
     free(builds);
     free(keep);
-    return code;
 }
 
-static void tell_misdates(nightly *n)
+static void put_misdates(nightly *n)
 {
     n->misdates = res_misdates_of(&n->index, n->now_s);
     res_put_misdates(&n->misdates, &n->words);
@@ -363,7 +332,7 @@ static void tell_misdates(nightly *n)
         bn_text_putc(&n->words, '\n');
 }
 
-static bn_code look_back(nightly *n, bn_status *st)
+static bn_code conclude(nightly *n, bn_status *st)
 {
     bn_code code = night_folder_share(&n->place, st);
     n->now_s = (double)time(NULL);
@@ -376,32 +345,30 @@ static bn_code look_back(nightly *n, bn_status *st)
         job_say_damaged(n->index.damaged, n->index.damaged_count);
     if (code == BN_OK) {
         night_count_lost(n, n->index.damaged, n->index.damaged_count);
-        code = night_recorded_find(n, st);
-    }
-    if (code == BN_OK)
+        night_recorded_find(n);
         code = make_histories(n, st);
+    }
     if (code != BN_OK)
         return code;
     const res_drift_options options = {.change = history_options(n).change,
                                        .controls = &n->control_history,
                                        .night_hours = n->options->night_hours,
                                        .family = family_of(n)};
-    tell_misdates(n);
-    tell_lost(n);
+    put_misdates(n);
+    put_lost(n);
     night_put_failures(n);
     night_put_missing(n);
-    code = judge_sides(n, st);
+    night_sides_assign(n);
+    code = night_sides_judge(n, st);
     for (size_t i = 0; i < n->side_count && code == BN_OK; i++)
         night_put_side(&n->sides[i], &n->words);
     if (code == BN_OK)
-        code = night_recorded_take(n, st);
+        code = night_recorded_add(n, st);
     if (code == BN_OK)
-        code = tell_history(n, &options, st);
+        code = put_history(n, &options, st);
     if (code == BN_OK)
-        code = drop_builds(n, st);
+        drop_builds(n);
     night_put_headline(n, &n->headline);
-    if (code == BN_OK && (n->words.failed || n->headline.failed))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the words of a night");
     if (code == BN_OK)
         code = write_page(n, st);
     if (code == BN_OK)
@@ -409,15 +376,14 @@ static bn_code look_back(nightly *n, bn_status *st)
     return code == BN_OK ? night_folder_end(&n->place, st) : code;
 }
 
-/* Prints what the night found, and where its page is. */
+/* Prints the report, and the place of its page. */
 static void print(const nightly *n)
 {
     const bool narrow = strcmp(cli_format(&n->options->suites->output), "narrow") == 0;
     bn_text words = {0}, text = {0};
     bn_text_printf(&words, "\n%snightly: %s; %s/index.html\n", n->words.data, n->headline.data,
                    n->options->report);
-    res_put_lines(&text, narrow ? RES_TABLE_NARROW : RES_TABLE_TEXT, words.data ? words.data : "");
-    text.failed = text.failed || words.failed;
+    res_put_lines(&text, narrow ? RES_TABLE_NARROW : RES_TABLE_TEXT, words.data);
     bn_text_free(&words);
     cli_text(&text);
 }
@@ -438,8 +404,7 @@ static void nightly_free(nightly *n)
     night_folder_close(&n->place);
 }
 
-/* A night is told in text, wide or narrow. */
-static bn_code check_words(const night_options *o, bn_status *st)
+static bn_code check_options(const night_options *o, bn_status *st)
 {
     res_format format;
     bn_code code = res_format_parse(o->suites->output.format, &format, st);
@@ -463,8 +428,8 @@ static int night(const night_options *options)
     bool whole = false;
     int code = COMPARE_ERROR;
     bn_text_puts(&n.words, "");
-    if (check_words(options, &st) != BN_OK || run_suite(&n, &ran, &whole, &st) != BN_OK ||
-        (whole && look_back(&n, &st) != BN_OK)) {
+    if (check_options(options, &st) != BN_OK || run_suite(&n, &ran, &whole, &st) != BN_OK ||
+        (whole && conclude(&n, &st) != BN_OK)) {
         cli_complain(&st);
         /* An interrupt may have ended gnuplot while the page was drawn. */
         code = job_interrupted() ? CLI_EXIT_INTERRUPTED : COMPARE_ERROR;

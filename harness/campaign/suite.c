@@ -1,5 +1,5 @@
 /*
- * suite.c - bench suite: reads the file, makes the plan, and lists it or carries it out.
+ * suite.c - bench suite: reads the file, makes the plan, and lists it or runs it.
  */
 #include "harness/campaign/suites_priv.h"
 #include "results/findings/findings.h"
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether A's steps run on the file that B's run on. A front end may have one of its own. */
+/* Whether A and B run on the same file. A framework may have one of its own. */
 static bool same_file(const res_experiment *a, const res_experiment *b)
 {
     return strcmp(a->runtime, b->runtime) == 0 && strcmp(a->front_end, b->front_end) == 0;
 }
 
-/* Finds the plugin's file of ITEM, which is looked for once for each runtime and front end. */
+/* Finds the plugin's file of ITEM, once for each runtime and framework. */
 static bn_code find_plugin(suite_spec *suite, suite_item *item, bn_status *st)
 {
     char path[PATH_MAX];
@@ -26,10 +26,10 @@ static bn_code find_plugin(suite_spec *suite, suite_item *item, bn_status *st)
     if (job_plugin_find(&item->e.what, path, st) != BN_OK)
         return st->code;
     item->plugin = bn_arena_strdup(suite->arena, path);
-    return item->plugin ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a path");
+    return BN_OK;
 }
 
-/* The digest of ITEM's plugin. Each file is read once, whichever front ends run on it. */
+/* The digest of ITEM's plugin. Each file is read once. */
 static bn_code find_digest(suite_spec *suite, suite_item *item, bn_status *st)
 {
     char digest[BN_SHA256_TEXT] = "";
@@ -41,7 +41,7 @@ static bn_code find_digest(suite_spec *suite, suite_item *item, bn_status *st)
     if (item->plugin[0] && bn_file_sha256(item->plugin, digest, st) != BN_OK)
         return st->code;
     item->sha256 = bn_arena_strdup(suite->arena, digest);
-    return item->sha256 ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a digest");
+    return BN_OK;
 }
 
 /* Gives each item the digest of its plugin's file. */
@@ -128,17 +128,16 @@ static bn_code prepare(const suite_options *options, const char *what, res_forma
     return code;
 }
 
-/* Fills END; without memory it has no identities, and is not whole. */
-static void tell_end(const suite_plan *plan, suite_end *end)
+static void fill_end(const suite_plan *plan, suite_end *end)
 {
-    end->identities = calloc(plan->count + 1, sizeof *end->identities);
-    for (size_t i = 0; end->identities && i < plan->count; i++)
+    end->identities = bn_zalloc(plan->count + 1, sizeof *end->identities);
+    for (size_t i = 0; i < plan->count; i++)
         memcpy(end->identities[i], plan->runs[i].identity, sizeof end->identities[i]);
-    end->count = end->identities ? plan->count : 0;
-    end->whole = end->identities && plan->left == 0;
+    end->count = plan->count;
+    end->whole = plan->left == 0;
 }
 
-static void say_misdates(const res_misdates *misdates, const char *store)
+static void report_misdates(const res_misdates *misdates, const char *store)
 {
     bn_text words = {0};
     res_put_misdates(misdates, &words);
@@ -168,7 +167,7 @@ int suite_to_end(const suite_options *options, const char *what, const suite_vis
                        "experiments",
                        suite.name, suite.count);
     job_say_damaged(plan.stored.damaged, plan.stored.damaged_count);
-    say_misdates(&plan.stored.misdates, options->store);
+    report_misdates(&plan.stored.misdates, options->store);
     if (made != BN_OK) {
         code = cli_complain(&st);
         goto out;
@@ -177,7 +176,7 @@ int suite_to_end(const suite_options *options, const char *what, const suite_vis
         cli_err("%s", suite.notes.data);
     if (!options->dry_run) {
         code = suite_run_plan(&suite, options, &shard, format, &plan);
-        tell_end(&plan, end);
+        fill_end(&plan, end);
     } else if (format == RES_TABLE_JSON) {
         list_json(&plan, options->retry_failed);
     } else {

@@ -1,14 +1,14 @@
 /*
- * suite_control.c - experiments of a suite on another build of their runtime, measured beside them.
+ * suite_control.c - experiments of a suite on another build of their runtime, measured together.
  */
 #include "harness/campaign/suites_priv.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What the client of a runtime of this name gets without being told goes to the control as well: a
- * kept file need not have a name that says as much. */
-static bn_code same_habits(const suite_item *item, job_experiment *e, bn_status *st)
+/* Gives the control the default option of clients of ITEM's runtime, which depends on the runtime's
+ * name: a kept file may have another name. */
+static bn_code add_usual_option(const suite_item *item, job_experiment *e, bn_status *st)
 {
     const char *usual = job_usual_option(item->e.what.runtime, item->e.what.runtime);
     size_t count = 0;
@@ -30,8 +30,6 @@ bn_code suite_add_control(suite_spec *suite, suite_item *item, const char *file,
 {
     suite_item *control = bn_arena_alloc(suite->arena, sizeof *control);
     const char *digest = bn_arena_strdup(suite->arena, sha256);
-    if (!control || !digest)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a control");
     *control = *item;
     if (strlen(file) >= sizeof control->resolved.runtime)
         return bn_fail(st, BN_INVALID, "the name %s is too long for an experiment", file);
@@ -39,14 +37,14 @@ bn_code suite_add_control(suite_spec *suite, suite_item *item, const char *file,
     memcpy(control->resolved.runtime, file, strlen(file));
     control->sha256 = digest;
     control->control_of = item;
-    /* Layout and the like are those of the item, whatever suits a runtime of FILE's name. */
+    /* Layout and the like are the item's, not those of a runtime of FILE's name. */
     control->e.what = control->resolved;
     control->plugin = control->e.what.runtime;
     control->e.label = "control";
     control->e.store = store;
     snprintf(control->title, sizeof control->title, "control: %.*s",
              BN_FIT(item->title, 300));
-    bn_code code = same_habits(item, &control->e, st);
+    bn_code code = add_usual_option(item, &control->e, st);
     if (code != BN_OK)
         return code;
     item->control = control;

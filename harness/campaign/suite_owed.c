@@ -1,6 +1,6 @@
 /*
- * suite_owed.c - what a suite that is split still lacks when one of its processes ends. Other
- * shards may still run, or be lost: the store alone tells.
+ * suite_owed.c - runs that a split suite still lacks when one of its processes ends. Other shards
+ * may still run, or be lost: only the store shows it.
  */
 #include "harness/campaign/suites_priv.h"
 
@@ -11,7 +11,7 @@ void suite_owed_find(const suite_spec *suite, const suite_options *options,
                      const suite_shard *shard, suite_owed *owed)
 {
     const suite_shard all = {.index = 1, .of = 1};
-    /* A night is one process, and judges itself what it has. */
+    /* A night is one process, and judges its own records. */
     *owed = (suite_owed){.asked = shard->of > 1 || (options->shard && !options->earlier),
                          .shards = shard->of};
     if (!owed->asked || suite_plan_make(suite, options, &all, &owed->whole, &owed->why) != BN_OK)
@@ -25,7 +25,7 @@ void suite_owed_find(const suite_spec *suite, const suite_options *options,
 json_t *suite_owed_to_json(const suite_owed *owed)
 {
     json_t *shards = json_array(), *runs = json_array();
-    bool *owes = calloc((size_t)owed->shards + 1, sizeof *owes);
+    bool *owes = bn_zalloc((size_t)owed->shards + 1, sizeof *owes);
     if (owed->why.code != BN_OK) {
         json_decref(shards);
         json_decref(runs);
@@ -38,13 +38,12 @@ json_t *suite_owed_to_json(const suite_owed *owed)
         const int shard = suite_shard_of(&run->item->resolved, owed->shards);
         if (run->state != SUITE_OPEN)
             continue;
-        if (owes)
-            owes[shard] = true;
+        owes[shard] = true;
         json_array_append_new(runs, json_pack("{ss sI si ss}", "title", run->item->title,
                                               "repetition", (json_int_t)run->repetition, "shard",
                                               shard, "identity", run->identity));
     }
-    for (int i = 1; owes && i <= owed->shards; i++)
+    for (int i = 1; i <= owed->shards; i++)
         if (owes[i])
             json_array_append_new(shards, json_integer(i));
     free(owes);
@@ -61,22 +60,23 @@ cli_exit suite_owed_say(const suite_owed *owed, const suite_spec *suite,
     if (!owed->asked || code != CLI_EXIT_OK)
         return code;
     if (why.code != BN_OK) {
-        bn_context(&why, "suite %s: what it still lacks is not known", suite->name);
+        bn_context(&why, "suite %s: its missing records are unknown", suite->name);
         code = cli_complain(&why);
-        /* This shard has done its own work, and no more is asked of it. */
+        /* This shard has done its own work. */
         return split ? CLI_EXIT_OK : code;
     }
     if (owed->count && split) {
-        /* The same command: its other options, too, say what the suite is. */
-        cli_say("suite %s: this shard is whole; other shards owe %zu of %zu processes; when they "
-                "have ended, the same command with --shard none runs what is left",
-                suite->name, owed->count, owed->whole.count);
+        /* The same command, since its other options choose runs, too. */
+        cli_say(
+            "suite %s: this shard is complete; other shards owe %zu of %zu processes; when they "
+            "have ended, the same command with --shard none runs the rest",
+            suite->name, owed->count, owed->whole.count);
     } else if (owed->count) {
-        cli_say("suite %s: the suite has ended, and %zu of its %zu processes have no record in %s",
-                suite->name, owed->count, owed->whole.count, options->store);
+        cli_say("suite %s: %zu of its %zu processes have no record in %s", suite->name, owed->count,
+                owed->whole.count, options->store);
         code = CLI_EXIT_FAILED;
     } else if (split) {
-        cli_note("suite %s: no shard owes a process any more", suite->name);
+        cli_note("suite %s: complete, no shard owes a process", suite->name);
     }
     return code;
 }

@@ -1,6 +1,6 @@
 /*
- * suite_place.c - line and column of a member, for messages. The JSON library gives places of
- * broken syntax only; this walks through text that it has found valid.
+ * suite_place.c - line and column of a member, for messages. The JSON library has locations of
+ * broken syntax only; this walks through valid text.
  */
 #include "harness/campaign/suites_priv.h"
 
@@ -81,7 +81,7 @@ static const char *in_array(const char *p, const char *name)
     return NULL;
 }
 
-/* The next part of a pointer without its escapes; returns what is left. */
+/* The next part of a pointer without its escapes; returns the rest. */
 static const char *next_part(const char *pointer, char *part, size_t size)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
 /*
- * suite_plan.c - which runs a suite has, and in which order.
+ * suite_plan.c - the runs of a suite, in order.
  */
 #include "harness/campaign/suites_priv.h"
 
@@ -14,7 +14,7 @@ static bool any_fits(const char *title, const char *const *patterns)
     for (; patterns && *patterns; patterns++) {
         bn_text whole = {0};
         bn_text_printf(&whole, "*%s*", *patterns);
-        const bool fits = !whole.failed && fnmatch(whole.data, title, 0) == 0;
+        const bool fits = fnmatch(whole.data, title, 0) == 0;
         bn_text_free(&whole);
         if (fits)
             return true;
@@ -50,7 +50,7 @@ static void shuffle(const suite_item **list, size_t count, uint64_t *state)
     }
 }
 
-/* Items that are measured in the same processes stand together, where their first one stands. */
+/* Moves items that share processes to the first of them. */
 static void bring_together(const suite_item **list, size_t count)
 {
     for (size_t first = 0, end; first < count; first = end) {
@@ -65,14 +65,7 @@ static void bring_together(const suite_item **list, size_t count)
     }
 }
 
-static void add_run(suite_plan *plan, const suite_item *item, int repetition)
-{
-    suite_run *run = &plan->runs[plan->count++];
-    *run = (suite_run){.item = item, .repetition = repetition};
-    res_identity(&item->resolved, item->sha256, repetition, run->identity);
-}
-
-/* Who runs what: the parts of fill that stay the same. */
+/* The arguments of fill that stay the same. */
 typedef struct filling {
     const suite_options *options;
     const suite_shard *shard;
@@ -86,8 +79,11 @@ static void add_runs(const filling *f, const suite_item *const *list, size_t cou
     for (size_t i = 0; i < count; i++) {
         const suite_item *item = controls ? list[i]->control : list[i];
         if (item && r <= list[i]->repetitions && suite_wanted(list[i]->title, f->options) &&
-            suite_shard_of(&list[i]->resolved, f->shard->of) == f->shard->index)
-            add_run(f->plan, item, r);
+            suite_shard_of(&list[i]->resolved, f->shard->of) == f->shard->index) {
+            suite_run *run = &f->plan->runs[f->plan->count++];
+            *run = (suite_run){.item = item, .repetition = r};
+            res_identity(&item->resolved, item->sha256, r, run->identity);
+        }
     }
 }
 
@@ -116,7 +112,7 @@ static void fill(const suite_spec *suite, const suite_options *options, const su
         bring_together(list, suite->count);
         for (size_t first = 0, end; first < suite->count; first = end) {
             end = group_end(list, suite->count, first);
-            /* The controls of a group are beside it; a coin says which is first. */
+            /* A group and its controls are neighbours, in random order. */
             const bool controls_first = (draw(&state) >> 63) != 0;
             add_runs(&f, list + first, end - first, r, controls_first);
             add_runs(&f, list + first, end - first, r, !controls_first);
@@ -132,12 +128,9 @@ bool suite_to_run(const suite_options *options, const suite_run *run)
 }
 
 /* Marks the last run of each item and of each control. */
-static bn_code mark_last(const suite_spec *suite, const suite_options *options, suite_plan *plan,
-                         bn_status *st)
+static void mark_last(const suite_spec *suite, const suite_options *options, suite_plan *plan)
 {
-    bool *seen = calloc(2 * suite->count + 1, sizeof *seen);
-    if (!seen)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", suite->count);
+    bool *seen = bn_zalloc(2 * suite->count + 1, sizeof *seen);
     for (size_t i = plan->count; i-- > 0;) {
         suite_run *run = &plan->runs[i];
         const suite_item *own = run->item, *base = own->control_of ? own->control_of : own;
@@ -146,7 +139,6 @@ static bn_code mark_last(const suite_spec *suite, const suite_options *options, 
         *one = *one || run->last;
     }
     free(seen);
-    return BN_OK;
 }
 
 bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
@@ -156,15 +148,15 @@ bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
     *plan = (suite_plan){0};
     for (size_t i = 0; i < suite->count; i++)
         most += (size_t)suite->items[i].repetitions * (suite->items[i].control ? 2 : 1);
-    const suite_item **list = bn_zalloc(suite->count, sizeof *list);
-    plan->runs = bn_zalloc(most, sizeof *plan->runs);
-    plan->stored.records = bn_zalloc(most, sizeof(res_record *));
+    const suite_item **list = bn_zalloc(suite->count + 1, sizeof *list);
+    plan->runs = bn_zalloc(most + 1, sizeof *plan->runs);
+    plan->stored.records = bn_zalloc(most + 1, sizeof(res_record *));
     fill(suite, options, shard, list, plan);
     bn_code code = suite_plan_look_up(plan, options->store, st);
     if (code == BN_OK && suite->control_store)
         code = suite_plan_look_up(plan, suite->control_store, st);
     if (code == BN_OK)
-        code = mark_last(suite, options, plan, st);
+        mark_last(suite, options, plan);
     free(list);
     return code;
 }

@@ -1,6 +1,6 @@
 /*
- * suite_run.c - carries out a plan: one process of a group after the other, with the time that is
- * left; table and summary at the end.
+ * suite_run.c - runs a plan: one process of a group after the other, with the remaining time; table
+ * and summary at the end.
  */
 #include "harness/campaign/suites_priv.h"
 
@@ -10,24 +10,23 @@
 #include <string.h>
 #include <time.h>
 
-#define STARTING_S 1.0 /* seconds of a worker beside its steps, whose times a record has */
+#define STARTING_S 1.0 /* seconds of a worker without its steps, whose times a record has */
 
-/* A plan being carried out. */
+/* A plan at work. */
 typedef struct carry {
     const suite_spec *suite;
     const suite_options *options;
     suite_plan *plan;
-    double *seconds;      /* [run]: how long it took, by our clock or its record; 0: not known */
+    double *seconds;      /* [run]: by our clock or its record; 0: unknown */
     double (*before)[2];  /* [item]: its share of a process in earlier runs, of the first that
-                             compiles and of a further one; 0: not known */
-    res_record **records; /* of what ran now, owned */
+                             compiles and of a further one; 0: unknown */
+    res_record **records; /* of this session, owned */
     size_t record_count, planned; /* PLANNED: processes */
     size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
-    size_t controls, failed_controls; /* that ran now, and of these */
-    bn_status store;                  /* why it takes no records any more */
+    size_t controls, failed_controls; /* of this session */
+    bn_status store;                  /* its failure */
     size_t *first;                    /* [item]: the first item of its group */
-    job_group *groups;                /* [2 * item]: of which this item is the first; behind it, of
-                                         the controls */
+    job_group *groups;                /* [2 * first item of the group], then of its controls */
     job_cache cache;                  /* of executables, for this run */
     job_kept *kept;                   /* [JOB_MOST_MEMBERS]: of the group that runs */
     job_experiment *members;          /* the same: too many for the stack */
@@ -42,7 +41,7 @@ static bool to_run(const carry *c, const suite_run *run)
 
 /* ---- time left --------------------------------------------------------------------- */
 
-/* How long the run of R took, as far as its record shows; 0 for a failure. */
+/* The time of R's run by its record; 0 for a failure. */
 static double record_seconds(const res_record *r)
 {
     double ns = 0;
@@ -53,8 +52,8 @@ static double record_seconds(const res_record *r)
     return r->status == BN_OK ? STARTING_S + ns / 1e9 : 0;
 }
 
-/* How much A is like B: from 1, another network, to 4, alike in model, phase, batch, mode and front
- * end. */
+/* Likeness of A and B: from 1, another network, to 4, the same model, phase, batch, mode and
+ * framework. */
 static int likeness(const res_experiment *a, const res_experiment *b)
 {
     if (!res_same_network(a, b))
@@ -67,8 +66,8 @@ static int likeness(const res_experiment *a, const res_experiment *b)
                : 4;
 }
 
-/* Mean of the runs with a known time that are most like RUN, where none is the same what earlier
- * ones of the store took; negative where nothing is known. */
+/* Mean of the runs with a known time that are most like RUN; without a run of the same, the time of
+ * earlier ones in the store; negative where unknown. */
 static double expected(const carry *c, const suite_run *run)
 {
     double sum[5] = {0};
@@ -91,17 +90,17 @@ static double expected(const carry *c, const suite_run *run)
     return -1;
 }
 
-/* Tells the progress line how long the COUNT runs LIST, which are one process, and those after the
- * last of them will take. Each item is looked at once: a suite may repeat a few of them thousands
- * of times. */
+/* Updates the progress line with the expected time of the COUNT runs LIST, which are one process,
+ * and of those after them. It computes each item once: a suite may repeat a few thousands of times.
+ */
 static void expect(const carry *c, const size_t *list, size_t count)
 {
-    double job = 0, after = 0, *of_item = calloc(c->suite->count + 1, sizeof *of_item);
+    double job = 0, after = 0, *of_item = bn_zalloc(c->suite->count + 1, sizeof *of_item);
     for (size_t i = 0; i < count && job >= 0; i++) {
         const double one = expected(c, &c->plan->runs[list[i]]);
         job = one < 0 ? -1 : job + one;
     }
-    for (size_t i = list[count - 1] + 1; of_item && i < c->plan->count && job >= 0; i++) {
+    for (size_t i = list[count - 1] + 1; i < c->plan->count && job >= 0; i++) {
         const suite_run *run = &c->plan->runs[i];
         const suite_item *item = run->item->control_of ? run->item->control_of : run->item;
         double *known = &of_item[item - c->suite->items];
@@ -125,8 +124,8 @@ static void note(carry *c, const bn_status *st, const char *title)
         c->worst = code;
 }
 
-/* What the record says of the suite. A worker loads the runtime's file only if it has this digest,
- * and a record of a failure takes it from here. */
+/* The suite in the record of RUN. A worker loads the runtime's file only if it has this digest, and
+ * a record of a failure takes it from here. */
 static json_t *describe(const carry *c, const suite_run *run)
 {
     return json_pack("{ss sI sI ss ss*}", "name", c->suite->name, "repetition",
@@ -134,7 +133,7 @@ static json_t *describe(const carry *c, const suite_run *run)
                      "identity", run->identity, "runtime_sha256", suite_planned(run->item));
 }
 
-/* Counts what became of RUN, and complains of failures. */
+/* Counts the end of a run, and reports its failure. */
 static void count_run(carry *c, const job_kept *kept, const char *title)
 {
     if (kept->failure.code == BN_OK) {
@@ -142,7 +141,7 @@ static void count_run(carry *c, const job_kept *kept, const char *title)
         return;
     }
     if (kept->usage) {
-        /* The others would be refused for the same words. */
+        /* The others would be refused for the same reason. */
         if (!c->refused)
             c->worst = cli_complain(&kept->failure);
         c->refused = true;
@@ -152,7 +151,7 @@ static void count_run(carry *c, const job_kept *kept, const char *title)
     note(c, &kept->failure, title);
 }
 
-/* The same for a control, whose failure is none of the suite's. */
+/* The same for a control, whose failure does not count as the suite's. */
 static void count_control(carry *c, const job_kept *kept, const char *title)
 {
     c->controls++;
@@ -161,8 +160,8 @@ static void count_control(carry *c, const job_kept *kept, const char *title)
         (void)cli_complain_of(title, &kept->failure);
 }
 
-/* Takes over what became of run INDEX, which took SECONDS. */
-static void take(carry *c, size_t index, const job_kept *kept, double seconds)
+/* Moves the record of run INDEX, which took SECONDS, out of KEPT, and counts its end. */
+static void finish_run(carry *c, size_t index, const job_kept *kept, double seconds)
 {
     const suite_run *run = &c->plan->runs[index];
     const bool control = run->item->control_of != NULL;
@@ -187,8 +186,8 @@ static void take(carry *c, size_t index, const job_kept *kept, double seconds)
         res_record_free(kept->record);
 }
 
-/* The runs from FIRST on that are one process, those of them that are to be run, in LIST. *END is
- * behind the last. */
+/* Of the runs from FIRST on that are one process, those to run, in LIST. *END is behind the last.
+ */
 static size_t collect(const carry *c, size_t first, size_t list[JOB_MOST_MEMBERS], size_t *end)
 {
     const suite_run *head = &c->plan->runs[first];
@@ -205,62 +204,61 @@ static size_t collect(const carry *c, size_t first, size_t list[JOB_MOST_MEMBERS
     return count;
 }
 
-/* Where the group of ITEM stands among the groups. */
-static size_t place_of_group(const carry *c, const suite_item *item)
+/* The index of ITEM's group. */
+static size_t index_of_group(const carry *c, const suite_item *item)
 {
     const suite_item *base = item->control_of ? item->control_of : item;
     return 2 * c->first[base - c->suite->items] + (base != item);
 }
 
-/* Whether RUN has a record that this suite made as a process of the group at PLACE. */
-static bool is_of_group(const carry *c, const suite_run *run, size_t place)
+/* Whether RUN has a record that this suite made as a process of group INDEX. */
+static bool is_of_group(const carry *c, const suite_run *run, size_t index)
 {
-    if (!run->record || place_of_group(c, run->item) != place || !res_group_id(run->record)[0])
+    if (!run->record || index_of_group(c, run->item) != index || !res_group_id(run->record)[0])
         return false;
     const char *name = json_string_value(res_provenance(run->record, RES_PROV_SUITE_NAME));
     return name && strcmp(name, c->suite->name) == 0;
 }
 
 /*
- * The name under which the store has processes of the group at PLACE; "": there are none, or they
- * are too old. Tables take processes of one group for one run, so a suite that was stopped and goes
- * on, or gets further repetitions, must not begin another. The runs of the plan say by their
- * identities that the records are of these experiments and of this build; pools leave out those of
- * other conditions. A run may take as long as a night: then its processes lie no farther apart than
- * those of a suite that nothing stopped.
+ * The name of group INDEX in the store; "": it has none, or its processes are too old. Tables pool
+ * processes of one group as one run, so a suite that continues, or gets further repetitions, must
+ * not begin another group. By the identities of the plan's runs the records are of these
+ * experiments and of this build; pools leave out those of other conditions. A run may take a night,
+ * so its processes are no farther apart than those of a suite that was not stopped.
  */
-static const char *stored_group(const carry *c, size_t place)
+static const char *stored_group(const carry *c, size_t index)
 {
     const double night_s = res_history_defaults().night_hours * 3600;
-    const res_record *newest = NULL;
+    const res_record *latest = NULL;
     double begin_s = (double)time(NULL) + RES_CLOCK_SLACK_S;
     const double end_s = begin_s;
     for (size_t i = 0; i < c->plan->count; i++) {
         const suite_run *run = &c->plan->runs[i];
-        if (is_of_group(c, run, place) && (!newest || strcmp(run->record->id, newest->id) > 0))
-            newest = run->record;
+        if (is_of_group(c, run, index) && (!latest || strcmp(run->record->id, latest->id) > 0))
+            latest = run->record;
     }
-    if (!newest || !(res_id_time(newest->id) <= end_s) ||
-        strlen(res_group_id(newest)) >= sizeof c->groups->id)
+    if (!latest || !(res_id_time(latest->id) <= end_s) ||
+        strlen(res_group_id(latest)) >= sizeof c->groups->id)
         return "";
     for (size_t i = 0; i < c->plan->count; i++) {
         const suite_run *run = &c->plan->runs[i];
-        if (is_of_group(c, run, place) &&
-            strcmp(res_group_id(run->record), res_group_id(newest)) == 0)
+        if (is_of_group(c, run, index) &&
+            strcmp(res_group_id(run->record), res_group_id(latest)) == 0)
             begin_s = fmin(begin_s, res_id_time(run->record->id));
     }
-    return end_s - begin_s <= night_s + RES_CLOCK_SLACK_S ? res_group_id(newest) : "";
+    return end_s - begin_s <= night_s + RES_CLOCK_SLACK_S ? res_group_id(latest) : "";
 }
 
-/* The group of the runs LIST. It is one for all repetitions, whatever their order, which so learn
- * from the first whether its experiments have to be separate. */
+/* The group of the runs LIST, one for all repetitions: the first one decides whether its
+ * experiments must be separate. */
 static job_group *group_of(carry *c, const size_t *list)
 {
     const suite_item *item = c->plan->runs[list[0]].item;
-    const size_t place = place_of_group(c, item);
-    job_group *group = &c->groups[place];
+    const size_t index = index_of_group(c, item);
+    job_group *group = &c->groups[index];
     if (!group->id[0]) {
-        const char *stored = stored_group(c, place);
+        const char *stored = stored_group(c, index);
         job_group_begin(group, item->repetitions, 0);
         if (stored[0])
             snprintf(group->id, sizeof group->id, "%s", stored);
@@ -268,9 +266,9 @@ static job_group *group_of(carry *c, const size_t *list)
     return group;
 }
 
-/* Measures the COUNT runs LIST, which are process NUMBER of OF. WHOLE: they are all of their
- * group. Else the others have had a process of this repetition at another time, with which these
- * must not be paired: 0 is the process that has no partner. */
+/* Measures the COUNT runs LIST, which are process NUMBER of OF. WHOLE: they are all of their group.
+ * Else the others had a process of this repetition at another time, which must not be paired with
+ * this one: process 0 has no partner. */
 static void run_process(carry *c, const size_t *list, size_t count, bool whole, size_t number,
                         size_t of)
 {
@@ -296,24 +294,12 @@ static void run_process(carry *c, const size_t *list, size_t count, bool whole, 
                          c->kept);
     const double seconds = (double)(bn_now_ns() - start) / 1e9 / (double)count;
     for (size_t i = 0; i < count; i++) {
-        take(c, list[i], &c->kept[i], seconds);
+        finish_run(c, list[i], &c->kept[i], seconds);
         json_decref(members[i].suite);
     }
 }
 
-/* Finds out with which items each is measured. */
-static void find_groups(carry *c)
-{
-    const suite_item *items = c->suite->items;
-    for (size_t i = 0; i < c->suite->count; i++) {
-        size_t first = 0;
-        while (first < i && !job_same_group(&items[first].e, &items[i].e))
-            first++;
-        c->first[i] = first;
-    }
-}
-
-/* Seconds of an experiment in a process that it shares with OTHERS more. */
+/* Seconds of an experiment in a process that it shares with OTHERS. */
 static double share_of(const job_spending *before, size_t others)
 {
     return before->known ? (before->own_ns + before->shared_ns / (double)(1 + others)) / 1e9 : 0;
@@ -324,16 +310,16 @@ static const job_experiment *item_at(const void *context, size_t index)
     return &((const carry *)context)->suite->items[index].e;
 }
 
-/* Finds out what the items took in earlier runs. */
+/* Finds the items' times in earlier runs. */
 static void find_before(carry *c)
 {
     const size_t count = c->suite->count;
     const char *store = c->options->earlier ? c->options->earlier : c->options->store;
     job_before *before = job_spent_before(store, item_at, c, count);
-    size_t *others = calloc(count + 1, sizeof *others);
-    for (size_t i = 0; others && i < count; i++)
+    size_t *others = bn_zalloc(count + 1, sizeof *others);
+    for (size_t i = 0; i < count; i++)
         others[c->first[i]] += c->first[i] != i;
-    for (size_t i = 0; before && others && i < count; i++) {
+    for (size_t i = 0; before && i < count; i++) {
         c->before[i][0] = share_of(&before[i].first, others[c->first[i]]);
         c->before[i][1] = share_of(&before[i].further, others[c->first[i]]);
     }
@@ -341,7 +327,7 @@ static void find_before(carry *c)
     free(others);
 }
 
-/* How many processes the plan still needs. */
+/* The processes that the plan still needs. */
 static size_t processes(const carry *c)
 {
     size_t number = 0, list[JOB_MOST_MEMBERS];
@@ -350,14 +336,14 @@ static size_t processes(const carry *c)
     return number;
 }
 
-/* Says what is about to run, and how long it takes: of what earlier runs do not tell, the least.
- * Each item is looked at once for its first repetition and once for all others, as in expect. */
-static void tell_plan(const carry *c, size_t runs)
+/* Shows the plan and its time, with the least time of experiments without earlier runs. It computes
+ * each item once for its first repetition and once for all others, as expect does. */
+static void show_plan(const carry *c, size_t runs)
 {
     const size_t of = c->planned;
-    double seconds = 0, (*of_item)[2] = calloc(c->suite->count + 1, sizeof *of_item);
-    bool told = of_item != NULL;
-    for (size_t i = 0; of_item && i < c->plan->count; i++) {
+    double seconds = 0, (*of_item)[2] = bn_zalloc(c->suite->count + 1, sizeof *of_item);
+    bool known = true;
+    for (size_t i = 0; i < c->plan->count; i++) {
         const suite_run *run = &c->plan->runs[i];
         const suite_item *item = run->item->control_of ? run->item->control_of : run->item;
         double *one = &of_item[item - c->suite->items][run->repetition > 1];
@@ -365,18 +351,18 @@ static void tell_plan(const carry *c, size_t runs)
             continue;
         if (*one == 0)
             *one = expected(c, run);
-        told = told && *one >= 0;
+        known = known && *one >= 0;
         seconds += *one < 0 ? run->item->e.min_time : *one;
     }
     free(of_item);
-    cli_note("[0/%zu] suite %s: %zu record%s of %zu process%s to come; they go to %s", of,
+    cli_note("[0/%zu] suite %s: %zu record%s of %zu process%s to run; they go to %s", of,
              c->suite->name, runs, runs == 1 ? "" : "s", of, of == 1 ? "" : "es",
              c->options->store);
-    job_progress_plan(of, seconds, told,
+    job_progress_plan(of, seconds, known,
                       c->suite->count > 0 ? c->suite->items[0].e.idle_cores : NULL);
 }
 
-/* Whether records may still go where they went. */
+/* Whether the store may still be written. */
 static bool may_write(carry *c)
 {
     const suite_options *o = c->options;
@@ -387,7 +373,7 @@ static bool may_write(carry *c)
     return false;
 }
 
-/* Runs what is to be run, until the user or the store ends it. */
+/* Runs the open runs, until the user or the store ends it. */
 static void run_open(carry *c)
 {
     size_t number = 0, list[JOB_MOST_MEMBERS];
@@ -408,7 +394,7 @@ static int by_id(const void *a, const void *b)
     return strcmp((*left)->id, (*right)->id);
 }
 
-/* Puts what is OWED into TABLE, a text of JSON. */
+/* Adds OWED to TABLE, a text of JSON. */
 static void add_owed(const suite_owed *owed, bn_text *table)
 {
     bn_status ignored = {.code = BN_OK};
@@ -418,7 +404,7 @@ static void add_owed(const suite_owed *owed, bn_text *table)
     json_object_set_new(object, "owed", suite_owed_to_json(owed));
     char *text = json_dumps(object, JSON_INDENT(2) | RES_JSON_SHOWN);
     bn_text_free(table);
-    bn_text_printf(table, "%s\n", text ? text : "");
+    bn_text_printf(table, "%s\n", text);
     free(text);
     json_decref(object);
 }
@@ -427,12 +413,12 @@ static void add_owed(const suite_owed *owed, bn_text *table)
 static void print_table(const carry *c, const suite_owed *owed, res_format format)
 {
     bn_text text = {0}, page = {0};
-    res_record **all = calloc(c->plan->count + c->record_count + 1, sizeof(res_record *));
+    res_record **all = bn_zalloc(c->plan->count + c->record_count + 1, sizeof(res_record *));
     size_t n = 0;
-    for (size_t i = 0; all && i < c->plan->count; i++)
+    for (size_t i = 0; i < c->plan->count; i++)
         if (c->plan->runs[i].record && !c->plan->runs[i].item->control_of)
             all[n++] = c->plan->runs[i].record;
-    for (size_t i = 0; all && i < c->record_count; i++)
+    for (size_t i = 0; i < c->record_count; i++)
         all[n++] = c->records[i];
     if (n > 1)
         qsort(all, n, sizeof *all, by_id);
@@ -445,7 +431,7 @@ static void print_table(const carry *c, const suite_owed *owed, res_format forma
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, c->suite->name, text.data);
     if (text.data)
-        cli_out("%s", format == RES_TABLE_HTML && page.data ? page.data : text.data);
+        cli_out("%s", format == RES_TABLE_HTML ? page.data : text.data);
     bn_text_free(&text);
     bn_text_free(&page);
     free(all);
@@ -460,14 +446,14 @@ static job_spent spent_of(const carry *c)
     return all;
 }
 
-/* Ends the progress with where the time of all processes went. */
+/* Ends the progress with the time of all processes. */
 static void print_spent(const carry *c)
 {
     bn_text line = {0};
     const job_spent all = spent_of(c);
     bn_text_printf(&line, "[%zu/%zu] suite %s: ", all.processes, c->planned, c->suite->name);
     job_spent_words(&all, &line);
-    if (line.data && all.processes > 0)
+    if (all.processes > 0)
         cli_note("%s", line.data);
     bn_text_free(&line);
 }
@@ -498,13 +484,12 @@ static void print_summary(const carry *c, const suite_shard *shard, size_t open)
     if (open)
         bn_text_printf(&line, ", %zu not run", open);
     bn_text_printf(&line, "; records in %s", c->options->store);
-    if (line.data)
-        cli_note("%s", line.data);
+    cli_note("%s", line.data);
     bn_text_free(&line);
     bn_text_free(&classes);
 }
 
-/* Whether a front end other than bench left a record. */
+/* Whether a framework other than bench has a record. */
 static bool has_frameworks(const carry *c)
 {
     for (size_t i = 0; i < c->record_count; i++)
@@ -513,8 +498,8 @@ static bool has_frameworks(const carry *c)
     return false;
 }
 
-/* Says what can be done with the records. Those of a night join others first, and other shards may
- * still run. */
+/* Suggests commands for the records; not for those of a night, which join others first, nor of a
+ * shard. */
 static void print_next(const carry *c, const suite_shard *shard)
 {
     const size_t done = spent_of(c).processes;
@@ -527,21 +512,19 @@ static void print_next(const carry *c, const suite_shard *shard)
                          c->options->store);
 }
 
-static bool begin(carry *c, bn_status *st)
+static void begin(carry *c)
 {
-    c->seconds = calloc(c->plan->count + 1, sizeof *c->seconds);
-    c->records = calloc(c->plan->count + 1, sizeof(res_record *));
-    c->first = calloc(c->suite->count + 1, sizeof *c->first);
-    c->before = calloc(c->suite->count + 1, sizeof *c->before);
-    c->groups = calloc(2 * c->suite->count + 1, sizeof *c->groups);
-    c->kept = calloc(JOB_MOST_MEMBERS, sizeof *c->kept);
-    c->members = calloc(JOB_MOST_MEMBERS, sizeof *c->members);
-    if (!c->seconds || !c->records || !c->first || !c->before || !c->groups || !c->kept ||
-        !c->members) {
-        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
-        return false;
-    }
-    find_groups(c);
+    const suite_item *items = c->suite->items;
+    c->seconds = bn_zalloc(c->plan->count + 1, sizeof *c->seconds);
+    c->records = bn_zalloc(c->plan->count + 1, sizeof(res_record *));
+    c->first = bn_zalloc(c->suite->count + 1, sizeof *c->first);
+    c->before = bn_zalloc(c->suite->count + 1, sizeof *c->before);
+    c->groups = bn_zalloc(2 * c->suite->count + 1, sizeof *c->groups);
+    c->kept = bn_zalloc(JOB_MOST_MEMBERS, sizeof *c->kept);
+    c->members = bn_zalloc(JOB_MOST_MEMBERS, sizeof *c->members);
+    for (size_t i = 0; i < c->suite->count; i++)
+        while (c->first[i] < i && !job_same_group(&items[c->first[i]].e, &items[i].e))
+            c->first[i]++;
     for (size_t i = 0; i < c->plan->count; i++) {
         const suite_run *run = &c->plan->runs[i];
         if (run->record)
@@ -551,10 +534,8 @@ static bool begin(carry *c, bn_status *st)
         c->kept_failures += own && !done && !to_run(c, run);
     }
     c->planned = processes(c);
-    return true;
 }
 
-/* Frees what begin made, and the records that it took. */
 static void end(carry *c)
 {
     for (size_t i = 0; i < c->record_count; i++)
@@ -577,17 +558,15 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
     cli_exit code;
     plan->left = plan->count;
     size_t of = 0;
-    if (begin(&c, &st))
-        for (size_t i = 0; i < plan->count; i++)
-            of += to_run(&c, &plan->runs[i]);
-    if (st.code == BN_OK && of > 0)
-        (void)(job_cache_begin(options->store, &c.cache, &st) == BN_OK);
-    if (st.code == BN_OK) {
+    begin(&c);
+    for (size_t i = 0; i < plan->count; i++)
+        of += to_run(&c, &plan->runs[i]);
+    if (of == 0 || job_cache_begin(options->store, &c.cache, &st) == BN_OK) {
         job_supervise_begin();
         if (of > 0)
             find_before(&c);
         if (of > 0 && !options->output.quiet)
-            tell_plan(&c, of);
+            show_plan(&c, of);
         run_open(&c);
         job_cache_end(&c.cache);
         cli_line_clear();

@@ -1,5 +1,5 @@
 /*
- * suite_shard.c - which part of a suite this process runs: --shard says it, or the launcher of a
+ * suite_shard.c - the part of a suite that this process runs, by --shard or by the launcher of a
  * parallel job.
  */
 #define _GNU_SOURCE
@@ -37,10 +37,10 @@ static bn_code parse(const char *word, suite_shard *shard, bn_status *st)
     return BN_OK;
 }
 
-/* ---- what the environment says ------------------------------------------------------------- */
+/* ---- the environment ----------------------------------------------------------------------- */
 
-/* The value of NAME; NULL: it is not set. Fails where it is set twice, to different values: then
- * each program reads the one it comes upon first. */
+/* The value of NAME; NULL: it is not set. Fails where it is set twice, to different values:
+ * programs may read either. */
 static bn_code value_of(const char *name, const char **value, bn_status *st)
 {
     const size_t length = strlen(name);
@@ -68,7 +68,8 @@ static bn_code number_of(const char *name, long least, long missing, long *n, bn
     *n = number(text, &end);
     if (*end || *n < least)
         return bn_fail(st, BN_INVALID,
-                       "%s='%s' is no whole number from %ld on; give --shard I/N or --shard none",
+                       "%s='%s' is not a whole number of at least %ld; give --shard I/N or --shard "
+                       "none",
                        name, text, least);
     return BN_OK;
 }
@@ -78,8 +79,8 @@ static bn_code number_of(const char *name, long least, long missing, long *n, bn
 /* Steps with numbers from here on are Slurm's own: a shell of salloc, a batch script. */
 #define OWN_STEPS 0xfffffff0l
 
-/* Slurm gives a batch script the number of its tasks, too, and says that it is the first of them.
- * But srun alone starts the others. */
+/* In a batch script Slurm sets the number of tasks, too, and makes it the first of them. But only
+ * srun starts the others. */
 static bn_code check_step(long task, long tasks, bn_status *st)
 {
     const char *job;
@@ -97,7 +98,7 @@ static bn_code check_step(long task, long tasks, bn_status *st)
         tasks);
 }
 
-/* The task of a launcher, from 0, and how many there are; *NAME is the variable that says it. */
+/* The task of a launcher, from 0, and the number of tasks; *NAME is its variable. */
 static bn_code find_task(long *task, long *tasks, const char **name, bn_status *st)
 {
     /* Slurm is last: a launcher inside a Slurm job knows more than Slurm. */
@@ -137,8 +138,8 @@ static bn_code find_task(long *task, long *tasks, const char **name, bn_status *
     /* Without this, each task would run the whole suite. */
     if (alone)
         return bn_fail(st, BN_INVALID,
-                       "%s is set, but nothing says of how many tasks; give --shard I/N or "
-                       "--shard none",
+                       "%s is set, but the number of tasks is unknown; give --shard I/N or --shard "
+                       "none",
                        alone);
     return BN_OK;
 }
@@ -146,7 +147,7 @@ static bn_code find_task(long *task, long *tasks, const char **name, bn_status *
 /* ---- elements of an array ------------------------------------------------------------------ */
 
 /* Fails in an element of an array of PBS, Torque, Grid Engine or LSF. Outside of an array the last
- * two say "undefined" and 0. */
+ * two have "undefined" and 0. */
 static bn_code check_other_arrays(bn_status *st)
 {
     static const char *const names[] = {"PBS_ARRAY_INDEX", "PBS_ARRAYID", "SGE_TASK_ID",
@@ -159,17 +160,18 @@ static bn_code check_other_arrays(bn_status *st)
         const bool none = !text || strcmp(text, "undefined") == 0 ||
                           (strcmp(names[i], "LSB_JOBINDEX") == 0 && strcmp(text, "0") == 0);
         if (!none)
-            return bn_fail(st, BN_INVALID,
-                           "%s='%s': this is an element of a job array, and bench does not know "
-                           "how many there are; give --shard I/N or --shard none",
-                           names[i], text);
+            return bn_fail(
+                st, BN_INVALID,
+                "%s='%s': this is an element of a job array of unknown size; give --shard "
+                "I/N or --shard none",
+                names[i], text);
     }
     return BN_OK;
 }
 
-/* The element of a job array that this job is, from 0, and how many there are; without an array the
- * first of one. Its numbers must be those of a range, or of one with a step: the numbers of others
- * do not tell which of them an element is. */
+/* This job's element of a job array, from 0, and the number of elements; without an array the first
+ * of one. The array must be a range, or one with a step: of others an element's index is unknown.
+ */
 static bn_code find_element(long *index, long *of, bn_status *st)
 {
     long id, count, least, step, most;
@@ -204,18 +206,16 @@ static bn_code find_element(long *index, long *of, bn_status *st)
         most = LONG_MAX;
     if (id < least || id > most || (id - least) % step || (id - least) / step >= count ||
         (most - least) / step + 1 != count)
-        return bn_fail(
-            st, BN_INVALID,
-            "SLURM_ARRAY_TASK_ID=%ld: the numbers of this job array are no range, so they "
-            "do not tell which part is whose; submit it with --array=1-%ld, or give "
-            "--shard I/N",
-            id, count);
+        return bn_fail(st, BN_INVALID,
+                       "SLURM_ARRAY_TASK_ID=%ld: this job array is not a range, so its parts are "
+                       "unknown; submit it with --array=1-%ld, or give --shard I/N",
+                       id, count);
     *index = (id - least) / step;
     *of = count;
     return BN_OK;
 }
 
-/* ---- which part ---------------------------------------------------------------------------- */
+/* ---- shards -------------------------------------------------------------------------------- */
 
 bn_code suite_shard_find(const char *word, suite_shard *shard, bn_status *st)
 {
@@ -241,7 +241,7 @@ bn_code suite_shard_find(const char *word, suite_shard *shard, bn_status *st)
     return BN_OK;
 }
 
-/* Appends the values that decide over an experiment's shard, with blanks between. */
+/* Appends the values that determine an experiment's shard, with blanks between. */
 static void put_key(const res_experiment *what, bn_text *key)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
@@ -262,7 +262,7 @@ int suite_shard_of(const res_experiment *what, int of)
         bn_text key = {0};
         put_key(what, &key);
         bn_text_printf(&key, ": %d", i);
-        bn_sha256(key.failed ? "" : key.data, key.failed ? 0 : key.length, digest);
+        bn_sha256(key.data, key.length, digest);
         bn_text_free(&key);
         if (strcmp(digest, most) > 0) {
             memcpy(most, digest, sizeof most);

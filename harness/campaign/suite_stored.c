@@ -1,7 +1,7 @@
 /*
- * suite_stored.c - which runs of a plan the store has already. The index says what each record is
- * of, so that in a store of many nights only the records of the plan's runs are read. A record whose
- * date cannot be right is of no run: tables and nights leave it out, so the run is yet to be
+ * suite_stored.c - runs of a plan that the store has already. The index has the identity of each
+ * record, so that in a store of many nights only the records of the plan's runs are read. A record
+ * with an impossible date does not count: tables and nights leave it out, so its run is still to be
  * measured.
  */
 #include "harness/campaign/suites_priv.h"
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A record of the index that is of a run. */
+/* A record of the index, and its run. */
 typedef struct match {
     const res_summary *summary;
     suite_run *run;
@@ -50,7 +50,7 @@ static suite_run *find(suite_run *const *sorted, size_t count, const char *ident
     return low < count && strcmp(sorted[low]->identity, identity) == 0 ? sorted[low] : NULL;
 }
 
-/* Good ones first, and of those the newest. */
+/* Good ones first, and of those the latest. */
 static int match_order(const void *a, const void *b)
 {
     const res_summary *left = ((const match *)a)->summary, *right = ((const match *)b)->summary;
@@ -83,7 +83,7 @@ static void find_matches(lookup *l)
 /* ---- reading ------------------------------------------------------------------------------ */
 
 /* Reads the record of M for its run, or reports its file as damaged. */
-static bn_code take(lookup *l, const match *m)
+static bn_code read_match(lookup *l, const match *m)
 {
     res_collection *all = &l->plan->stored;
     res_record *record = NULL;
@@ -103,23 +103,12 @@ static bn_code read_matches(lookup *l)
     bn_code code = BN_OK;
     for (size_t i = 0; i < l->count && code == BN_OK; i++)
         if (!l->matches[i].run->record)
-            code = take(l, &l->matches[i]);
+            code = read_match(l, &l->matches[i]);
     res_store_vet_end();
     return code;
 }
 
 /* ---- the store ------------------------------------------------------------------------------ */
-
-static bn_code look_up(lookup *l)
-{
-    l->sorted = calloc(l->plan->count + 1, sizeof(suite_run *));
-    l->matches = calloc(l->index.count + 1, sizeof *l->matches);
-    if (!l->sorted || !l->matches)
-        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", l->index.count);
-    res_index_take_damaged(&l->index, &l->plan->stored);
-    find_matches(l);
-    return read_matches(l);
-}
 
 bn_code suite_plan_look_up(suite_plan *plan, const char *store, bn_status *st)
 {
@@ -129,7 +118,11 @@ bn_code suite_plan_look_up(suite_plan *plan, const char *store, bn_status *st)
     bn_code code = res_index_load(store, NULL, &l.index, st);
     if (code != BN_OK)
         return code;
-    code = look_up(&l);
+    l.sorted = bn_zalloc(plan->count + 1, sizeof(suite_run *));
+    l.matches = bn_zalloc(l.index.count + 1, sizeof *l.matches);
+    res_index_take_damaged(&l.index, &plan->stored);
+    find_matches(&l);
+    code = read_matches(&l);
     free(l.sorted);
     free(l.matches);
     res_index_free(&l.index);

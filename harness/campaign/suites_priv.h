@@ -1,12 +1,12 @@
 /*
- * suites_priv.h - suites: a file of matrices becomes a list of experiments, the list a
- * plan in which each stands as often as it is to be repeated.
+ * suites_priv.h - suites: a file of matrices becomes a list of experiments, the list a plan that
+ * has each experiment once a repetition.
  *
  *   suite_place.c   line and column of a member     suite_file.c    the file, validated
- *   suite_expand.c  matrices to experiments         suite_shard.c   who runs what
- *   suite_plan.c    repetitions, order              suite_stored.c  what the store has already
+ *   suite_expand.c  matrices to experiments         suite_shard.c   the shard of a process
+ *   suite_plan.c    repetitions, order              suite_stored.c  runs that the store has already
  *   suite_run.c     one after the other             suite.c         the command
- *   suite_owed.c    what other shards owe           suite_control.c another build beside it
+ *   suite_owed.c    runs that other shards owe      suite_control.c another build as a control
  */
 #ifndef BENCH_HARNESS_SUITE_H
 #define BENCH_HARNESS_SUITE_H
@@ -41,8 +41,8 @@ typedef enum suite_kind {
     SUITE_WORDS /* a list of texts, or one of them */
 } suite_kind;
 
-/* The members of a matrix that name what is run in place of models: the folder of a recording,
- * whose step is run, or the file of a program. */
+/* The members of a matrix that replace models: the folder of a recording, whose step is run, or the
+ * file of a program. */
 #define SUITE_RECORDING "recording"
 #define SUITE_PROGRAM   "program"
 
@@ -54,8 +54,8 @@ typedef struct suite_member {
     const char *option;   /* its name in a record's experiment, and in messages */
     size_t offset;        /* of others, in suite_measure */
     double least, most;   /* of numbers */
-    const char *words;    /* of texts: those that there are, "a, b"; NULL: any */
-    const char *with;     /* it says something of what this member names; NULL: of any matrix */
+    const char *words;    /* of texts: the choices, "a, b"; NULL: any */
+    const char *with;     /* the member that it needs; NULL: none */
 } suite_member;
 /* Fills *MEMBER with member INDEX: first the axes, then how to measure. False after the last. */
 bool suite_member_at(size_t index, suite_member *member);
@@ -63,9 +63,9 @@ bool suite_member_at(size_t index, suite_member *member);
 bool suite_member_of(const char *name, suite_member *member);
 /* Reads VALUE of a SUITE_SPAN member, a number of seconds or text as "500ms"; false for others. */
 bool suite_seconds(const json_t *value, double *seconds);
-/* What MATRIX runs in place of models: SUITE_RECORDING, SUITE_PROGRAM; NULL: models. */
+/* The work of MATRIX in place of models: SUITE_RECORDING, SUITE_PROGRAM; NULL: models. */
 const char *suite_work_of(const json_t *matrix);
-/* Whether AXIS says something of WORK, one of these two. */
+/* Whether AXIS applies to WORK, one of these two. */
 bool suite_work_has(const char *work, res_axis_id axis);
 /* Whether MEMBER takes a list of values, each of which makes an experiment. */
 static inline bool suite_member_varies(const suite_member *member)
@@ -78,7 +78,7 @@ static inline bool suite_member_varies(const suite_member *member)
 /* A repetition is a process. As many as bench run takes, and intervals need three. */
 #define SUITE_USUAL_REPETITIONS 4
 
-/* What a matrix of a suite says. */
+/* The settings of a matrix. */
 typedef struct suite_measure {
     job_matrix matrix;
     int64_t repetitions;
@@ -90,7 +90,7 @@ struct suite_item {
     job_experiment e;        /* as asked for */
     res_experiment resolved; /* e.what with "the model's own" and "auto" filled in */
     int repetitions;
-    const char *plugin; /* the file of its plugin; "": only its framework knows it */
+    const char *plugin; /* the file of its plugin; "": known to its framework only */
     const char *sha256; /* of that file; "" likewise */
     char title[320];
     /* The same on another build of the runtime, to be measured right before or after each
@@ -99,7 +99,7 @@ struct suite_item {
     const suite_item *control_of; /* of a control: that one; NULL: it is none */
 };
 
-/* The digest that the file of ITEM's plugin must have; NULL: none is known. */
+/* The digest that the file of ITEM's plugin must have; NULL: unknown. */
 static inline const char *suite_planned(const suite_item *item)
 {
     return item->sha256[0] ? item->sha256 : NULL;
@@ -112,7 +112,7 @@ typedef struct suite_spec {
     json_t *json;
     const char *name; /* points into JSON */
     uint64_t order_seed;
-    bn_arena *arena;  /* what the items point to */
+    bn_arena *arena;  /* memory of the items */
     json_t *echoes;   /* array: options of the items, as bench run would echo them */
     json_t *requests; /* array: of the recorded steps and the programs that items run */
     suite_item *items;
@@ -130,10 +130,10 @@ BN_MUST_USE bn_code suite_open(const char *file, suite_spec *suite, bn_status *s
 /* The same with TEXT (copied) as the contents of FILE. */
 BN_MUST_USE bn_code suite_parse(const char *file, const char *text, suite_spec *suite,
                                 bn_status *st);
-/* Fills in the items, each combination once, in the file's order. OPTIONS gives the store and
- * what replaces the file's words (runtimes with their options, label, repetitions). Recordings and
- * programs are read, and the code of a recording's programs is checked: what is wrong with one ends
- * the suite before anything runs. */
+/* Fills in the items, each combination once, in the file's order. OPTIONS has the store, and
+ * replacements of the file's settings (runtimes with their options, label, repetitions). Recordings
+ * and programs are read, and the code of a recording's programs is checked: a fault of one ends the
+ * suite before anything runs. */
 BN_MUST_USE bn_code suite_expand(suite_spec *suite, const suite_options *options, bn_status *st);
 void suite_close(suite_spec *suite);
 
@@ -146,12 +146,11 @@ typedef struct suite_shard {
 
 /* WORD is --shard's value; NULL: the environment decides. */
 BN_MUST_USE bn_code suite_shard_find(const char *word, suite_shard *shard, bn_status *st);
-/* Which of OF shards, from 1, runs WHAT. Experiments that a table or a comparison sets side by
- * side (modes, graphs, runtimes) and all repetitions are in one shard, hence on one machine. The
- * answer does not depend on the other experiments of the suite. A further shard takes its share
- * from each of the others and moves nothing else (rendezvous hashing: D. Thaler and
- * C. Ravishankar, "Using name-based mappings to increase hit rates", IEEE/ACM Transactions on
- * Networking 6, 1998). */
+/* The shard of OF, from 1, that runs WHAT. Experiments that a table or a comparison compares
+ * (modes, graphs, runtimes) and all repetitions are in one shard, hence on one machine. The answer
+ * does not depend on the other experiments of the suite. A further shard takes its share from each
+ * of the others and moves nothing else (rendezvous hashing: D. Thaler and C. Ravishankar, "Using
+ * name-based mappings to increase hit rates", IEEE/ACM Transactions on Networking 6, 1998). */
 int suite_shard_of(const res_experiment *what, int of);
 
 /* ---- plans (suite_plan.c) ---------------------------------------------------------------- */
@@ -165,8 +164,8 @@ typedef struct suite_run {
     char identity[BN_SHA256_TEXT];
     suite_state state;  /* in the store, before anything ran */
     bool last;          /* of those of its item that suite_to_run */
-    bn_code failure;    /* of a failed one, the newest */
-    res_record *record; /* the plan's: its newest good record, else its newest; NULL: none */
+    bn_code failure;    /* of a failed one, the latest */
+    res_record *record; /* the plan's: its latest good record, else its latest; NULL: none */
 } suite_run;
 
 typedef struct suite_plan {
@@ -187,27 +186,28 @@ typedef struct suite_plan {
 BN_MUST_USE bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
                                     const suite_shard *shard, suite_plan *plan, bn_status *st);
 void suite_plan_free(suite_plan *plan);
-/* Whether RUN is still to run: what failed is where OPTIONS retry it. */
+/* Whether RUN is still to run; a failed one if OPTIONS retry it. */
 bool suite_to_run(const suite_options *options, const suite_run *run);
 /* Marks the runs of PLAN that STORE has a record of, and reads that record; PLAN has room for one
- * of each run. Records whose dates are wrong (res_misdated) do not count; PLAN's misdates say how
- * many there are. The store's index, which is brought up to date, says which they are: no other record
- * is opened. A STORE that does not exist yet is empty. */
+ * of each run. Records with wrong dates (res_misdated) only count as PLAN's misdates. Only records
+ * that match by the store's index, which is updated, are opened. A STORE that does not exist yet is
+ * empty. */
 BN_MUST_USE bn_code suite_plan_look_up(suite_plan *plan, const char *store, bn_status *st);
 /* Whether TITLE passes --filter and --exclude. */
 bool suite_wanted(const char *title, const suite_options *options);
 
-/* Runs what is open (and with --retry-failed what failed), and prints the table and the summary. */
+/* Runs the open runs (with --retry-failed also failed ones), and prints the table and the summary.
+ */
 cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
                         const suite_shard *shard, res_format format, suite_plan *plan);
 
-/* ---- what is owed (suite_owed.c) -------------------------------------------------------- */
+/* ---- runs that are owed (suite_owed.c) -------------------------------------------------- */
 
-/* What the whole suite lacks once a process of it has ended, whichever shard it was. */
+/* Runs that the whole suite lacks once a process of any shard has ended. */
 typedef struct suite_owed {
-    bool asked;       /* the suite is split, or --shard was given; else nothing below is known */
-    bn_status why;    /* why the store does not tell; BN_OK: it does */
-    suite_plan whole; /* all runs of the suite, and what of them is in the store */
+    bool asked;           /* the suite is split, or --shard was given; else all below is unknown */
+    bn_status why;        /* the store could not be read; BN_OK: it could */
+    suite_plan whole;     /* all runs of the suite, and their records in the store */
     size_t count, failed; /* runs without a record; with one of a failure only */
     int shards;
 } suite_owed;
@@ -219,21 +219,21 @@ void suite_owed_find(const suite_spec *suite, const suite_options *options,
 /* {known, processes, of, failed, shards, experiments, message} of docs/suites.md (new reference).
  */
 json_t *suite_owed_to_json(const suite_owed *owed);
-/* Says it on standard error behind a run that ended with CODE, unless that is a failure itself.
- * Returns CODE, or behind --shard none a failure where something is owed, or nobody knows. */
+/* Reports it on standard error after a run that ended with CODE, unless that is a failure itself.
+ * Returns CODE, or after --shard none a failure where runs are owed, or that is unknown. */
 cli_exit suite_owed_say(const suite_owed *owed, const suite_spec *suite,
                         const suite_options *options, cli_exit code);
 void suite_owed_free(suite_owed *owed);
 
-/* What became of a suite. */
+/* The end of a suite. */
 typedef struct suite_end {
     bool whole;                         /* each of its runs has a record, if only of a failure */
     char (*identities)[BN_SHA256_TEXT]; /* of all its runs, done before or now; to be freed */
     size_t count;
 } suite_end;
 /* Gives ITEM a control on FILE, a build with the digest SHA256, whose records go to STORE, one for
- * all controls of SUITE. STORE outlives SUITE, the others are copied. A FILE whose name an
- * experiment cannot hold is BN_INVALID. BN_OUT_OF_MEMORY. */
+ * all controls of SUITE. STORE outlives SUITE, the others are copied. A FILE whose name is too long
+ * for an experiment is BN_INVALID. */
 BN_MUST_USE bn_code suite_add_control(suite_spec *suite, suite_item *item, const char *file,
                                       const char *sha256, const char *store, bn_status *st);
 

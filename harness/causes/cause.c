@@ -1,6 +1,6 @@
 /*
- * cause.c - why a graph was compiled, where another one did the same part of a step before:
- * by what each takes, by what the host told each step, and by their texts.
+ * cause.c - why a graph was compiled where another one did the same part of an earlier step: by the
+ * inputs of both, by the host's arguments to both steps, and by their texts.
  */
 #define _GNU_SOURCE
 #include "harness/causes/causes_priv.h"
@@ -11,9 +11,9 @@
 
 #define MOST_WORDS 160 /* bytes of a difference in words */
 
-/* ---- what they take ------------------------------------------------------------------------ */
+/* ---- inputs -------------------------------------------------------------------------------- */
 
-static const json_t *input_named(const explain_graph *g, const char *name)
+static const json_t *input_named(const cause_graph *g, const char *name)
 {
     size_t i;
     const json_t *input;
@@ -23,8 +23,8 @@ static const json_t *input_named(const explain_graph *g, const char *name)
     return NULL;
 }
 
-/* The cause that an input is as NOW and was as WAS: the first dimension that differs, or the dtype;
- * it stands where the step uses it first. */
+/* The cause that an input is as NOW and was as WAS: the first dimension that differs, or the dtype.
+ * Its place is where the step uses it first. */
 static json_t *type_cause(const json_t *was, const json_t *now)
 {
     const json_t *a = json_object_get(was, "dims"), *b = json_object_get(now, "dims");
@@ -44,8 +44,8 @@ static json_t *type_cause(const json_t *was, const json_t *now)
     return cause;
 }
 
-/* NULL: what both take is of one type. Else the first input that is not, and how many others. */
-static json_t *inputs_cause(const explain_graph *was, const explain_graph *now)
+/* The first input whose type differs, and how many others do; NULL: none does. */
+static json_t *inputs_cause(const cause_graph *was, const cause_graph *now)
 {
     json_t *cause = NULL;
     json_int_t others = 0;
@@ -65,11 +65,11 @@ static json_t *inputs_cause(const explain_graph *was, const explain_graph *now)
     return cause;
 }
 
-/* ---- what the host told and read ------------------------------------------------------------ */
+/* ---- arguments and reads of the host --------------------------------------------------------- */
 
 /* The first argument of the host that differs; NULL: none does. */
-static json_t *argument_cause(const explain_state *s, const explain_graph *was,
-                              const explain_graph *now)
+static json_t *argument_cause(const cause_state *s, const cause_graph *was,
+                              const cause_graph *now)
 {
     const size_t bytes = s->call->static_bytes;
     const char *a = was->statics, *b = now->statics, *name;
@@ -81,13 +81,13 @@ static json_t *argument_cause(const explain_state *s, const explain_graph *was,
         !model_static_value(s->instance, b, at, &name, &to))
         return NULL;
     json_t *cause = json_pack("{ss ss}", "cause", "argument", "subject", name);
-    json_object_set_new(cause, "from", explain_real_json(from));
-    json_object_set_new(cause, "to", explain_real_json(to));
+    json_object_set_new(cause, "from", cause_real_json(from));
+    json_object_set_new(cause, "to", cause_real_json(to));
     return cause;
 }
 
 /* The first value that was read before both graphs and differs; NULL: none does. */
-static json_t *branch_cause(const explain_graph *was, const explain_graph *now)
+static json_t *branch_cause(const cause_graph *was, const cause_graph *now)
 {
     const char *where;
     json_t *read;
@@ -103,10 +103,9 @@ static json_t *branch_cause(const explain_graph *was, const explain_graph *now)
     return NULL;
 }
 
-/* ---- their texts ------------------------------------------------------------------------------
- */
+/* ---- texts ---------------------------------------------------------------------------------- */
 
-/* What stands in "dense<...>" of a constant's statement (new reference). */
+/* The value in "dense<...>" of a constant's statement (new reference). */
 static json_t *constant_json(shlo_piece text)
 {
     static const char mark[] = "dense<";
@@ -118,32 +117,25 @@ static json_t *constant_json(shlo_piece text)
         return json_null();
     at += sizeof mark - 1;
     bn_text_append(&out, at, (size_t)(end - at));
-    /* All digits of a float's value say less than the few that it was written with. */
-    if (!out.failed && sscanf(out.data, "%lf", &value) == 1 && strchr(out.data, '.')) {
+    /* A float as short as it was written in the source. */
+    if (out.data && sscanf(out.data, "%lf", &value) == 1 && strchr(out.data, '.')) {
         bn_text_clear(&out);
-        explain_put_real(value, &out);
+        cause_put_real(value, &out);
     }
-    return explain_text_json(&out);
+    return cause_text_json(&out);
 }
 
 /* Adds the place of the first difference that has one: arguments of the function have none. */
-static void add_place(const explain_graph *was, const explain_graph *now, const shlo_diff *d,
+static void add_place(const cause_graph *was, const cause_graph *now, const shlo_diff *d,
                       json_t *cause)
 {
     for (size_t i = 0; i < d->count && !json_object_get(cause, "place"); i++) {
         const shlo_difference *one = &d->list[i];
         if (one->b != SHLO_NONE)
-            explain_read_place(now->text, now->length, d->b->nodes[one->b].line, cause);
+            cause_read_place(now->text, now->length, d->b->nodes[one->b].line, cause);
         else
-            explain_read_place(was->text, was->length, d->a->nodes[one->a].line, cause);
+            cause_read_place(was->text, was->length, d->a->nodes[one->a].line, cause);
     }
-}
-
-static json_t *scalar_cause(const shlo_diff *d, const shlo_difference *one)
-{
-    return json_pack("{ss so so}", "cause", "scalar", "from",
-                     constant_json(d->a->nodes[one->a].text), "to",
-                     constant_json(d->b->nodes[one->b].text));
 }
 
 static json_t *ops_cause(const shlo_diff *d, const shlo_difference *one)
@@ -152,12 +144,12 @@ static json_t *ops_cause(const shlo_diff *d, const shlo_difference *one)
     shlo_difference_put(d, one, &words);
     if (words.data && words.length > MOST_WORDS)
         words.data[bn_utf8_fit(words.data, MOST_WORDS)] = '\0';
-    return json_pack("{ss so}", "cause", "ops", "words", explain_text_json(&words));
+    return json_pack("{ss so}", "cause", "ops", "words", cause_text_json(&words));
 }
 
 /* The first difference, unless a constant differs and nothing else: then that one. */
-static json_t *diff_cause(const explain_state *s, const explain_graph *was,
-                          const explain_graph *now, const shlo_diff *d)
+static json_t *diff_cause(const cause_state *s, const cause_graph *was,
+                          const cause_graph *now, const shlo_diff *d)
 {
     if (d->count == 0)
         return json_pack("{ss}", "cause", "same");
@@ -165,7 +157,9 @@ static json_t *diff_cause(const explain_state *s, const explain_graph *was,
     const bool constants = d->because[SHLO_WHY_CONSTANT] == d->count;
     json_t *argument = argument_cause(s, was, now), *cause = NULL;
     if (constants) {
-        cause = scalar_cause(d, one);
+        cause = json_pack("{ss so so}", "cause", "scalar", "from",
+                          constant_json(d->a->nodes[one->a].text), "to",
+                          constant_json(d->b->nodes[one->b].text));
         json_object_set(cause, "subject", json_object_get(argument, "subject"));
         json_decref(argument);
     } else {
@@ -176,8 +170,8 @@ static json_t *diff_cause(const explain_state *s, const explain_graph *was,
     return cause;
 }
 
-static json_t *texts_cause(const explain_state *s, const explain_graph *was,
-                           const explain_graph *now)
+static json_t *texts_cause(const cause_state *s, const cause_graph *was,
+                           const cause_graph *now)
 {
     bn_status st = {.code = BN_OK};
     shlo_graph *a = NULL, *b = NULL;
@@ -196,7 +190,7 @@ static json_t *texts_cause(const explain_state *s, const explain_graph *was,
     return cause;
 }
 
-json_t *explain_cause(const explain_state *s, const explain_graph *was, const explain_graph *now)
+json_t *cause_of(const cause_state *s, const cause_graph *was, const cause_graph *now)
 {
     if (!was)
         return json_pack("{ss}", "cause", "new");

@@ -8,42 +8,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-json_t *explain_text_json(bn_text *text)
+json_t *cause_text_json(bn_text *text)
 {
-    json_t *string = res_json_text(text->data && !text->failed ? text->data : "");
+    json_t *string = res_json_text(text->data ? text->data : "");
     bn_text_free(text);
     return string;
 }
 
-json_t *explain_word_json(const char *text)
+json_t *cause_word_json(const char *text)
 {
     return text && *text ? res_json_text(text) : json_null();
 }
 
-json_t *explain_place_json(tg_place place)
+json_t *cause_place_json(tg_place place)
 {
     bn_text text = {0};
     if (!place.file)
         return json_null();
     bn_text_printf(&text, "%s:%d", place.file, place.line);
-    return explain_text_json(&text);
+    return cause_text_json(&text);
 }
 
-json_t *explain_type_json(const tg_type *type)
+json_t *cause_type_json(const tg_type *type)
 {
     bn_text text = {0};
     tg_type_write(type, &text);
-    return explain_text_json(&text);
+    return cause_text_json(&text);
 }
 
 /* The integer of DTYPE at VALUE. */
 static int64_t whole_at(tg_dtype dtype, const void *value)
 {
     int64_t whole = 0;
-    const size_t bytes = (size_t)tg_dtype_bytes(dtype);
+    const size_t bytes = bn_dtype_bytes(dtype);
     memcpy(&whole, value, bytes);
     const int unused = 64 - 8 * (int)bytes;
-    const bool is_signed = !tg_dtype_is_unsigned(dtype) && dtype != TG_BOOL;
+    const bool is_signed = !bn_dtype_is_unsigned(dtype) && dtype != TG_BOOL;
     return is_signed ? (int64_t)((uint64_t)whole << unused) >> unused : whole;
 }
 
@@ -59,7 +59,7 @@ static double real_at(tg_dtype dtype, const void *value)
     return (double)(dtype == TG_BF16 ? bn_from_bf16(half) : bn_from_f16(half));
 }
 
-void explain_put_real(double value, bn_text *out)
+void cause_put_real(double value, bn_text *out)
 {
     char text[32];
     for (int digits = 6; digits <= 9; digits++) {
@@ -70,25 +70,25 @@ void explain_put_real(double value, bn_text *out)
     bn_text_puts(out, text);
 }
 
-json_t *explain_real_json(double value)
+json_t *cause_real_json(double value)
 {
     bn_text text = {0};
-    explain_put_real(value, &text);
-    return explain_text_json(&text);
+    cause_put_real(value, &text);
+    return cause_text_json(&text);
 }
 
-json_t *explain_value_json(const tg_type *type, const void *value)
+json_t *cause_value_json(const tg_type *type, const void *value)
 {
     bn_text text = {0};
     if (tg_type_elements(type) != 1)
         bn_text_printf(&text, "%lld elements", (long long)tg_type_elements(type));
-    else if (tg_dtype_is_float(type->dtype))
-        explain_put_real(real_at(type->dtype, value), &text);
+    else if (bn_dtype_is_float(type->dtype))
+        cause_put_real(real_at(type->dtype, value), &text);
     else if (type->dtype == TG_BOOL)
         bn_text_puts(&text, whole_at(type->dtype, value) ? "true" : "false");
     else
         bn_text_int(&text, whole_at(type->dtype, value));
-    return explain_text_json(&text);
+    return cause_text_json(&text);
 }
 
 /* ---- places that a text states ---------------------------------------------------------- */
@@ -108,22 +108,22 @@ static const char *line_of(const char *text, size_t length, uint32_t line, size_
 
 /* Our own lowering writes ` loc("scope/op"("file":12:1))`, the part in the inner brackets only
  * where places are kept. */
-void explain_read_place(const char *text, size_t length, uint32_t line, json_t *object)
+void cause_read_place(const char *text, size_t length, uint32_t line, json_t *object)
 {
     size_t size;
     const char *at = line_of(text, length, line, &size);
-    char *copy = strndup(at, size), *name = copy ? strstr(copy, " loc(\"") : NULL;
+    char *copy = bn_strndup(at, size), *name = strstr(copy, " loc(\"");
     char *end = name ? strchr(name += strlen(" loc(\""), '"') : NULL;
     if (end) {
         char *file = strncmp(end, "\"(\"", 3) == 0 ? end + 3 : NULL;
         char *quote = file ? strchr(file, '"') : NULL;
         char *slash = (*end = '\0', strrchr(name, '/'));
         *(slash ? slash : name) = '\0';
-        json_object_set_new(object, "scope", explain_word_json(name));
+        json_object_set_new(object, "scope", cause_word_json(name));
         if (quote) {
             *quote = '\0';
             json_object_set_new(object, "place",
-                                explain_place_json((tg_place){file, atoi(quote + 2)}));
+                                cause_place_json((tg_place){file, atoi(quote + 2)}));
         }
     }
     free(copy);

@@ -1,6 +1,6 @@
 /*
- * watch.c - what steps tell becomes lists: graphs, recompiles, breaks, reads, ops of the
- * host, guards that failed.
+ * watch.c - observations of steps as lists: graphs, recompiles, breaks, reads, ops of the host,
+ * guards that failed.
  */
 #include "harness/causes/causes_priv.h"
 #include "results/findings/doctor.h"
@@ -14,14 +14,13 @@
 /* WHERE as members of an object (new reference). */
 static json_t *where_json(const mode_where *where)
 {
-    return json_pack("{so so}", "place", explain_place_json(where->place), "scope",
-                     explain_word_json(where->scope));
+    return json_pack("{so so}", "place", cause_place_json(where->place), "scope",
+                     cause_word_json(where->scope));
 }
 
 /* The item of LIST with WHERE and TEXT as member KEY, made at its first use (borrowed). Each has
  * "count", and "steps", in how many of them it was seen. */
-static json_t *item_at(explain_state *s, json_t *list, const mode_where *where, const char *key,
-                       const char *text)
+static json_t *item_at(json_t *list, const mode_where *where, const char *key, const char *text)
 {
     json_t *fresh = where_json(where), *item = NULL;
     size_t i;
@@ -38,11 +37,11 @@ static json_t *item_at(explain_state *s, json_t *list, const mode_where *where, 
     }
     if (i == json_array_size(list)) {
         json_object_update_new(fresh, json_pack("{si si si}", "count", 0, "steps", 0, "seen", 0));
-        s->failed = s->failed || json_array_append(list, fresh) != 0;
+        json_array_append(list, fresh);
         item = fresh;
     }
     json_decref(fresh);
-    return s->failed ? NULL : item;
+    return item;
 }
 
 static void add(json_t *item, const char *key, int64_t more)
@@ -52,7 +51,7 @@ static void add(json_t *item, const char *key, int64_t more)
 }
 
 /* Counts ITEM in the step in hand. */
-static void count(const explain_state *s, json_t *item)
+static void count(const cause_state *s, json_t *item)
 {
     add(item, "count", 1);
     if (json_integer_value(json_object_get(item, "seen")) == s->step)
@@ -61,62 +60,54 @@ static void count(const explain_state *s, json_t *item)
     add(item, "steps", 1);
 }
 
-static void note_break(explain_state *s, const mode_where *where, const char *reason)
+static void note_break(cause_state *s, const mode_where *where, const char *reason)
 {
-    json_t *item = item_at(s, s->breaks, where, "reason", reason);
-    if (item)
-        count(s, item);
+    count(s, item_at(s->breaks, where, "reason", reason));
 }
 
-/* ---- reads, and ops of the host ---------------------------------------------------------------
- */
+/* ---- reads, and ops of the host -------------------------------------------------------------- */
 
 static void on_read(void *context, const mode_read_told *told)
 {
-    explain_state *s = context;
-    json_t *item = item_at(s, s->reads, &told->where, "kind", "read");
-    json_t *value = explain_value_json(&told->type, told->value);
+    cause_state *s = context;
+    json_t *item = item_at(s->reads, &told->where, "kind", "read");
+    json_t *value = cause_value_json(&told->type, told->value);
     bn_text key = {0};
     if (told->breaks)
         note_break(s, &told->where, "read");
-    if (item) {
-        count(s, item);
-        if (!json_object_get(item, "first"))
-            json_object_set(item, "first", value);
-        json_object_set(item, "last", value);
-        json_object_set_new(item, "type", explain_type_json(&told->type));
-        json_object_set_new(item, "bytes", json_integer((json_int_t)tg_type_bytes(&told->type)));
-        res_why_put_where(item, &key);
-        json_t *read = where_json(&told->where);
-        json_object_set(read, "value", value);
-        json_object_set_new(s->step_reads, key.failed ? "" : key.data, read);
-    }
+    count(s, item);
+    if (!json_object_get(item, "first"))
+        json_object_set(item, "first", value);
+    json_object_set(item, "last", value);
+    json_object_set_new(item, "type", cause_type_json(&told->type));
+    json_object_set_new(item, "bytes", json_integer((json_int_t)tg_type_bytes(&told->type)));
+    res_why_put_where(item, &key);
+    json_t *read = where_json(&told->where);
+    json_object_set(read, "value", value);
+    json_object_set_new(s->step_reads, key.data ? key.data : "", read);
     bn_text_free(&key);
     json_decref(value);
 }
 
 static void on_host(void *context, const mode_host_told *told)
 {
-    explain_state *s = context;
+    cause_state *s = context;
     char reason[64];
-    json_t *item = item_at(s, s->host_ops, &told->where, "op", told->op);
+    json_t *item = item_at(s->host_ops, &told->where, "op", told->op);
     snprintf(reason, sizeof reason, "op of the host: %s", told->op);
     if (told->breaks)
         note_break(s, &told->where, reason);
-    if (!item)
-        return;
     count(s, item);
-    json_object_set_new(item, "in", explain_type_json(&told->in));
-    json_object_set_new(item, "out", explain_type_json(&told->out));
+    json_object_set_new(item, "in", cause_type_json(&told->in));
+    json_object_set_new(item, "out", cause_type_json(&told->out));
     add(item, "read_ns", (int64_t)told->read_ns);
     add(item, "compute_ns", (int64_t)told->compute_ns);
     add(item, "send_ns", (int64_t)told->send_ns);
 }
 
-/* ---- guards that fail --------------------------------------------------------------------------
- */
+/* ---- guards that fail ------------------------------------------------------------------------ */
 
-static json_t *statics_miss(const explain_state *s, const mode_miss_told *told)
+static json_t *statics_miss(const cause_state *s, const mode_miss_told *told)
 {
     const model *m = s->instance;
     const char *name;
@@ -126,8 +117,8 @@ static json_t *statics_miss(const explain_state *s, const mode_miss_told *told)
         model_static_value(m, told->was, told->offset, &name, &from) &&
         model_static_value(m, told->now, told->offset, &name, &to)) {
         json_object_set_new(miss, "subject", json_string(name));
-        json_object_set_new(miss, "from", explain_real_json(from));
-        json_object_set_new(miss, "to", explain_real_json(to));
+        json_object_set_new(miss, "from", cause_real_json(from));
+        json_object_set_new(miss, "to", cause_real_json(to));
     }
     return miss;
 }
@@ -136,40 +127,39 @@ static json_t *type_miss(const mode_miss_told *told)
 {
     return json_pack("{ss so so so}", "guard", "type", "subject",
                      res_json_text(tg_tensor_name(told->variable)), "from",
-                     explain_type_json(&told->type), "to",
-                     explain_type_json(tg_tensor_type(told->variable)));
+                     cause_type_json(&told->type), "to",
+                     cause_type_json(tg_tensor_type(told->variable)));
 }
 
 static json_t *value_miss(const mode_miss_told *told)
 {
     json_t *miss = where_json(&told->read->where);
     json_object_update_new(miss, json_pack("{ss so sI}", "guard", "value", "to",
-                                           explain_value_json(&told->read->type, told->read->value),
+                                           cause_value_json(&told->read->type, told->read->value),
                                            "branches", (json_int_t)told->branches));
     return miss;
 }
 
 static void on_miss(void *context, const mode_miss_told *told)
 {
-    explain_state *s = context;
+    cause_state *s = context;
     json_t *miss = told->miss == MODE_MISS_STATICS ? statics_miss(s, told)
                    : told->miss == MODE_MISS_TYPE  ? type_miss(told)
                    : told->miss == MODE_MISS_VALUE ? value_miss(told)
                                                    : json_pack("{ss}", "guard", "call");
     json_object_set_new(miss, "step", json_integer(s->step));
-    s->failed = s->failed || json_array_append_new(s->misses, miss) != 0;
+    json_array_append_new(s->misses, miss);
 }
 
-/* ---- graphs
- * --------------------------------------------------------------------------------------- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
-static void free_graph(explain_graph *g)
+static void free_graph(cause_graph *g)
 {
     json_decref(g->inputs);
     json_decref(g->reads);
     free(g->statics);
     free(g->text);
-    *g = (explain_graph){0};
+    *g = (cause_graph){0};
 }
 
 static json_t *inputs_json(const tg_graph *graph)
@@ -184,39 +174,38 @@ static json_t *inputs_json(const tg_graph *graph)
         json_array_append_new(list,
                               json_pack("{so so so ss so}", "name",
                                         res_json_text(variable ? tg_tensor_name(variable) : ""),
-                                        "type", explain_type_json(type), "dims", dims, "dtype",
-                                        tg_dtype_text(type->dtype), "place",
-                                        explain_place_json(tg_value_place(graph->inputs[i]))));
+                                        "type", cause_type_json(type), "dims", dims, "dtype",
+                                        bn_dtype_text(type->dtype), "place",
+                                        cause_place_json(tg_value_place(graph->inputs[i]))));
     }
     return list;
 }
 
-/* COUNT bytes at FROM, copied; NULL without memory or bytes. */
-static void *copy_of(const void *from, size_t size, bool *failed)
+/* SIZE bytes at FROM and a zero byte; NULL where there are none. */
+static void *copy_of(const void *from, size_t size)
 {
-    char *copy = size ? malloc(size + 1) : NULL;
-    if (copy) {
-        memcpy(copy, from, size);
-        copy[size] = '\0';
-    }
-    *failed = *failed || (size && !copy);
+    if (!size)
+        return NULL;
+    char *copy = bn_alloc(size + 1);
+    memcpy(copy, from, size);
+    copy[size] = '\0';
     return copy;
 }
 
-static explain_graph graph_of(explain_state *s, const mode_graph_told *told)
+static cause_graph graph_of(cause_state *s, const mode_graph_told *told)
 {
     const mode_call *call = s->call;
-    explain_graph g = {.position = s->position, .step = s->step, .length = told->length};
+    cause_graph g = {.position = s->position, .step = s->step, .length = told->length};
     snprintf(g.label, sizeof g.label, "%s", told->label);
     g.inputs = inputs_json(told->graph);
     g.reads = json_deep_copy(s->step_reads);
-    g.statics = copy_of(call->statics, call->static_bytes, &s->failed);
-    g.text = copy_of(told->text, told->length, &s->failed);
+    g.statics = copy_of(call->statics, call->static_bytes);
+    g.text = copy_of(told->text, told->length);
     return g;
 }
 
 /* The graph that did the same part of a step before; NULL: none did. */
-static explain_graph *find_last(const explain_state *s, const explain_graph *g)
+static cause_graph *find_last(const cause_state *s, const cause_graph *g)
 {
     for (size_t i = 0; i < s->last_count; i++)
         if (s->last[i].position == g->position && strcmp(s->last[i].label, g->label) == 0)
@@ -224,7 +213,7 @@ static explain_graph *find_last(const explain_state *s, const explain_graph *g)
     return NULL;
 }
 
-static void add_graph(explain_state *s, const mode_graph_told *told)
+static void add_graph(cause_state *s, const mode_graph_told *told)
 {
     tg_graph_cost cost;
     tg_graph_measure(told->graph, &cost);
@@ -234,57 +223,41 @@ static void add_graph(explain_state *s, const mode_graph_told *told)
         (json_int_t)told->graph->input_count, "outputs", (json_int_t)told->graph->output_count,
         "flops", cost.flops, "compile_ns", (double)told->compile_ns, "from_disk", told->from_disk,
         "runs", (json_int_t)0, "steps", (json_int_t)0);
-    s->failed = s->failed || json_array_append_new(s->graphs, graph) != 0;
+    json_array_append_new(s->graphs, graph);
 }
 
-static void add_recompile(explain_state *s, const explain_graph *was, const explain_graph *now)
+static void add_recompile(cause_state *s, const cause_graph *was, const cause_graph *now)
 {
-    json_t *cause = explain_cause(s, was, now);
+    json_t *cause = cause_of(s, was, now);
     json_object_set_new(cause, "step", json_integer(s->step));
     json_object_set_new(cause, "part", json_string(now->label));
     json_object_set_new(cause, "graph", json_integer((json_int_t)json_array_size(s->graphs)));
     json_object_set_new(cause, "before", was ? json_integer(was->step) : json_null());
-    s->failed = s->failed || json_array_append_new(s->recompiles, cause) != 0;
+    json_array_append_new(s->recompiles, cause);
 }
 
 static void on_graph(void *context, const mode_graph_told *told)
 {
-    explain_state *s = context;
-    explain_graph now = graph_of(s, told);
-    explain_graph *was = find_last(s, &now);
+    cause_state *s = context;
+    cause_graph now = graph_of(s, told);
+    cause_graph *was = find_last(s, &now);
     s->position++;
     if (told->anew)
         add_graph(s, told);
-    if (told->anew && s->step > 1 && !s->failed)
+    if (told->anew && s->step > 1)
         add_recompile(s, was, &now);
-    if (!was && bn_reserve(&s->last, s->last_count + 1, &s->last_capacity, sizeof *s->last)) {
+    if (was) {
+        free_graph(was);
+    } else {
+        bn_grow(&s->last, s->last_count + 1, &s->last_capacity, sizeof *s->last);
         was = &s->last[s->last_count++];
-        *was = (explain_graph){0};
     }
-    if (!was) {
-        s->failed = true;
-        free_graph(&now);
-        return;
-    }
-    free_graph(was);
     *was = now;
 }
 
-/* Counts which graphs the step ran. */
-static void note_runs(explain_state *s)
-{
-    for (size_t i = 0; i < mode_execution_count(s->mode); i++) {
-        json_t *graph = json_array_get(s->graphs, i);
-        const int64_t runs = mode_execution_at(s->mode, i)->per_step;
-        add(graph, "runs", runs);
-        add(graph, "steps", runs > 0);
-    }
-}
+/* ---- guards ---------------------------------------------------------------------------------- */
 
-/* ---- guards
- * ------------------------------------------------------------------------------------------ */
-
-static json_t *guard_json(const explain_state *s, const mode_guard_info *info)
+static json_t *guard_json(const cause_state *s, const mode_guard_info *info)
 {
     const mode_call *call = s->call;
     const char *name = "";
@@ -299,19 +272,19 @@ static json_t *guard_json(const explain_state *s, const mode_guard_info *info)
     case MODE_GUARD_TYPE:
         return json_pack("{ss so so}", "guard", "type", "subject",
                          res_json_text(tg_tensor_name(info->variable)), "type",
-                         explain_type_json(&info->type));
+                         cause_type_json(&info->type));
     default:
         break;
     }
     json_t *guard = where_json(&info->where);
     json_object_update_new(guard, json_pack("{ss so sI}", "guard", "value", "type",
-                                            explain_type_json(&info->type), "branches",
+                                            cause_type_json(&info->type), "branches",
                                             (json_int_t)info->branches));
     return guard;
 }
 
-/* The guards of the newest capture (new reference); none in lazy mode. */
-static json_t *guards_json(const explain_state *s, size_t *captures)
+/* The guards of the latest capture (new reference); none in lazy mode. */
+static json_t *guards_json(const cause_state *s, size_t *captures)
 {
     json_t *list = json_array();
     mode_guard_info info;
@@ -323,15 +296,11 @@ static json_t *guards_json(const explain_state *s, size_t *captures)
     return list;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
-bn_code explain_begin(mode *m, const model *instance, const mode_call *call, explain_state **state,
-                      bn_status *st)
+cause_state *cause_begin(mode *m, const model *instance, const mode_call *call)
 {
-    explain_state *s = *state = calloc(1, sizeof *s);
-    if (!s)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an explanation");
+    cause_state *s = bn_zalloc(1, sizeof *s);
     json_t **const lists[] = {&s->graphs, &s->recompiles, &s->breaks,
                               &s->reads,  &s->host_ops,   &s->misses};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -343,20 +312,25 @@ bn_code explain_begin(mode *m, const model *instance, const mode_call *call, exp
     mode_watch(
         m, &(mode_watcher){
                .context = s, .graph = on_graph, .read = on_read, .host = on_host, .miss = on_miss});
-    return BN_OK;
+    return s;
 }
 
-void explain_step_begin(explain_state *s)
+void cause_step_begin(cause_state *s)
 {
     s->step++;
     s->position = 0;
     json_object_clear(s->step_reads);
 }
 
-bn_code explain_step_end(explain_state *s, bn_status *st)
+/* Counts the graphs that the step ran. */
+void cause_step_end(cause_state *s)
 {
-    note_runs(s);
-    return s->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for what steps tell") : BN_OK;
+    for (size_t i = 0; i < mode_execution_count(s->mode); i++) {
+        json_t *graph = json_array_get(s->graphs, i);
+        const int64_t runs = mode_execution_at(s->mode, i)->per_step;
+        add(graph, "runs", runs);
+        add(graph, "steps", runs > 0);
+    }
 }
 
 static json_t *counters_json(const mode *m)
@@ -368,7 +342,7 @@ static json_t *counters_json(const mode *m)
     return object;
 }
 
-json_t *explain_lists(const explain_state *s)
+json_t *cause_lists(const cause_state *s)
 {
     size_t captures;
     json_t *guards = guards_json(s, &captures);
@@ -378,7 +352,7 @@ json_t *explain_lists(const explain_state *s)
                      "host_ops", s->host_ops, "counters", counters_json(s->mode));
 }
 
-void explain_end(explain_state *s)
+void cause_end(cause_state *s)
 {
     if (!s)
         return;

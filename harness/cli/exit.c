@@ -32,7 +32,7 @@ cli_exit cli_complain_of(const char *title, const bn_status *st)
     cli_line_clear();
     bn_text text = {0};
     bn_text_printf(&text, "%s: %s", title, st->message);
-    cli_put_error(text.data && !text.failed ? text.data : st->message);
+    cli_put_error(text.data);
     bn_text_free(&text);
     const cli_exit code = cli_exit_for(st->code);
     return code == CLI_EXIT_USAGE ? CLI_EXIT_FAILED : code;

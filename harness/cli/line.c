@@ -1,6 +1,6 @@
 /*
- * line.c - what terminals get and what they can: the one line of progress, which other output must
- * not run into; colours; quiet.
+ * line.c - terminals: the one line of progress, which other output must not run into; colours,
+ * columns, quiet.
  */
 #include "harness/cli/cli_priv.h"
 

@@ -1,5 +1,5 @@
 /*
- * new.c - files that a command is to write must be new, unless --force is given.
+ * new.c - files that a command writes must be new, unless --force is given.
  */
 #include "harness/cli/cli.h"
 

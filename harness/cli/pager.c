@@ -1,5 +1,5 @@
 /*
- * pager.c - long pages on a terminal, where git would use a pager. It gets the text on its standard
+ * pager.c - long pages on a terminal, as git shows them. The pager gets the text on its standard
  * input, made plain as everywhere, and has the terminal until the user ends it.
  */
 #define _GNU_SOURCE
@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The shell's own code for a command that is not there. */
+/* Exit code of a shell that does not find a command. */
 #define NOT_THERE 127
 
-/* The command of the user's pager for the shell; NULL: none is wanted. */
+/* The shell command of the user's pager; NULL: none. */
 static const char *pager(void)
 {
     static const char *const names[] = {"BENCH_PAGER", "PAGER"};
@@ -53,7 +53,7 @@ static bool page_through(const char *command, const char *page)
     FILE *to = popen(command, "we");
     if (!to)
         return false;
-    /* The user may end it before it has read all; and Ctrl-C there is the pager's. */
+    /* The user may end it before it has read all; and Ctrl-C is for the pager. */
     sigaction(SIGPIPE, &ignored, &pipe);
     sigaction(SIGINT, &ignored, &interrupt);
     cli_put_page(to, page, bold);
@@ -71,7 +71,7 @@ void cli_show(const char *page)
 
 void cli_show_text(bn_text *text)
 {
-    if (text->data && !text->failed)
+    if (text->data)
         cli_show(text->data);
     bn_text_free(text);
 }
@@ -88,14 +88,14 @@ const char *cli_format(const cli_output *output)
 
 const bn_text *cli_page_of(const bn_text *narrow, const bn_text *wide)
 {
-    const bool both = narrow->data && wide->data && !wide->failed;
+    const bool both = narrow->data && wide->data;
     return both && cli_is_long(narrow->data) && cli_is_long(wide->data) ? wide : narrow;
 }
 
 void cli_show_either(bn_text *narrow, bn_text *wide)
 {
     const bn_text *page = cli_page_of(narrow, wide);
-    if (page->data && !page->failed)
+    if (page->data)
         cli_show(page->data);
     bn_text_free(narrow);
     bn_text_free(wide);

@@ -1,7 +1,7 @@
 /*
- * print.c - all that goes to standard output and standard error. Text is made plain on its way,
- * whatever it was made of, so that no name, label or message can steer the terminal. Nothing
- * outside of this folder writes to either; tests/check_house.sh looks.
+ * print.c - standard output and standard error. All text is made plain on its way, so that no name,
+ * label or message can control the terminal. Nothing outside of this folder writes to either;
+ * tests/check_house.sh checks that.
  */
 #define _GNU_SOURCE
 #include "harness/cli/cli_priv.h"
@@ -44,9 +44,9 @@ void cli_put_page(FILE *to, const char *page, bool bold)
 {
     bn_text plain = {0};
     bn_text_plain_lines(&plain, page);
-    if (plain.data && !plain.failed && bold)
+    if (plain.data && bold)
         put_with_headings(to, plain.data);
-    else if (plain.data && !plain.failed)
+    else if (plain.data)
         fwrite(plain.data, 1, plain.length, to);
     bn_text_free(&plain);
 }
@@ -56,7 +56,7 @@ static void put_page(FILE *to, const char *text)
     cli_put_page(to, text, to == stdout && cli_colours(to));
 }
 
-/* Bytes of the beginning of TEXT that stand in a line of COLUMNS: whole words, at least one. */
+/* Bytes of TEXT that fit in a line of COLUMNS: whole words, at least one. */
 static size_t line_of(const char *text, size_t columns)
 {
     const size_t indent = strspn(text, " "), fit = bn_utf8_fit(text, columns);
@@ -68,8 +68,8 @@ static size_t line_of(const char *text, size_t columns)
     return end > indent ? end : indent + strcspn(text + indent, " ");
 }
 
-/* Puts TEXT in lines of COLUMNS, after USED columns of the first one; the further ones are set in.
- * 0 columns, or too few: in one line. */
+/* Puts TEXT in lines of COLUMNS, after USED columns of the first one; the others are indented. 0
+ * columns, or too few: in one line. */
 static void put_broken(FILE *to, const char *text, size_t columns, size_t used)
 {
     if (columns <= used + strlen(INDENT)) {
@@ -88,12 +88,11 @@ static void put_plain(FILE *to, const char *text, size_t columns, size_t used)
 {
     bn_text line = {0};
     bn_text_plain(&line, text);
-    if (!line.failed)
-        put_broken(to, line.data ? line.data : "", columns, used);
+    put_broken(to, line.data ? line.data : "", columns, used);
     bn_text_free(&line);
 }
 
-/* Lines keep to the width of a terminal, which would break words itself. Files get whole lines. */
+/* Lines are broken at the width of a terminal, which would break words. Files get whole lines. */
 static void put_line_after(FILE *to, const char *text, size_t used)
 {
     put_plain(to, text, cli_columns(to), used);
@@ -116,7 +115,7 @@ static void put_lines(FILE *to, const char *text)
         end = end_of_line(at);
         bn_text_clear(&line);
         bn_text_append(&line, at, (size_t)(end - at));
-        put_line(to, line.data && !line.failed ? line.data : "");
+        put_line(to, line.data ? line.data : "");
     }
     bn_text_free(&line);
 }
@@ -126,20 +125,21 @@ static void put_whole_line(FILE *to, const char *text)
     put_plain(to, text, 0, 0);
 }
 
-/* Where both go to one file or pipe, as in a log, lines keep the order of what they tell. */
-static void flush_before(FILE *to)
+/* TO, once standard output is flushed where TO is standard error: both may go to one file or pipe,
+ * as in a log, and keep their order. */
+static FILE *in_order(FILE *to)
 {
     if (to == stderr)
         fflush(stdout);
+    return to;
 }
 
-static void put(void way(FILE *to, const char *text), FILE *to, const char *format, va_list args)
+static void put(void writer(FILE *to, const char *text), FILE *to, const char *format, va_list args)
 {
     char *text = NULL;
     if (vasprintf(&text, format, args) < 0)
         return;
-    flush_before(to);
-    way(to, text);
+    writer(in_order(to), text);
     free(text);
 }
 
@@ -153,7 +153,7 @@ void cli_out(const char *format, ...)
 
 void cli_text(bn_text *text)
 {
-    if (text->data && !text->failed)
+    if (text->data)
         put_page(stdout, text->data);
     bn_text_free(text);
 }
@@ -222,7 +222,7 @@ void cli_note_end(const char *job, bool good, const char *word, const char *rest
     const size_t columns = cli_columns(stderr), used = strlen(job) + strlen(": ") + strlen(word);
     char plain[512];
     bn_plain(job, plain, sizeof plain);
-    /* How it ended stands in one place: at the end of the line, or in a line of its own. */
+    /* The result stands in one place: at the end of the line, or in a line of its own. */
     if (columns > 0 && used + strlen(rest) > columns) {
         cli_say("%s:", plain);
         fputs(INDENT, stderr);
@@ -236,11 +236,7 @@ void cli_note_end(const char *job, bool good, const char *word, const char *rest
 
 void cli_put_error(const char *text)
 {
-    flush_before(stderr);
-    if (cli_colours(stderr))
-        fputs(RED "bench:" NORMAL " ", stderr);
-    else
-        fputs("bench: ", stderr);
+    fputs(cli_colours(in_order(stderr)) ? RED "bench:" NORMAL " " : "bench: ", stderr);
     put_line_after(stderr, text, strlen("bench: "));
 }
 
@@ -260,7 +256,7 @@ bool cli_flush(void)
     return fflush(stdout) == 0 && !ferror(stdout);
 }
 
-/* How many bytes at the end of BYTES begin a character whose rest is still to come. */
+/* Bytes at the end of BYTES that begin a character whose rest is still to come. */
 static size_t unfinished(const char *bytes, size_t length)
 {
     for (size_t back = 1; back <= 3 && back <= length; back++) {
@@ -278,10 +274,6 @@ void cli_pass(cli_rest *rest, const char *bytes, size_t length)
     bn_text text = {0};
     bn_text_append(&text, rest->bytes, rest->count);
     bn_text_append(&text, bytes, length);
-    if (text.failed) {
-        bn_text_free(&text);
-        return;
-    }
     /* A zero byte would end the text. */
     for (char *zero; (zero = memchr(text.data, '\0', text.length)) != NULL;)
         *zero = '?';

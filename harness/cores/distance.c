@@ -1,12 +1,12 @@
 /*
- * distance.c - how far apart the cores are, told by a line of cache that two threads hand to each
- * other, and how they come together again.
+ * distance.c - how far apart the cores are, by a cache line that two threads pass to each other,
+ * and how they come together again.
  *
  * Measured on a virtual machine of 2 cores of one AMD EPYC (Zen 5) that its host moves: a line goes
  * to the other core and back in 70 to 120 ns, or in 330 to 420; nothing lies between. While it is
- * the latter a step of 62 us takes 76 to 99, and no counter of the guest tells it. Where both cores
+ * the latter a step of 62 us takes 76 to 99, and no counter of the guest shows it. Where both cores
  * worked without a pause that began once in 16 s. Where they slept and woke each other it never
- * began, and ended after 0.05 to 8 s: a host looks for a place for a core when it wakes up.
+ * began, and ended after 0.05 to 8 s: a host places a core when it wakes up.
  */
 #define _GNU_SOURCE
 #include "harness/cores/cores_priv.h"
@@ -26,13 +26,12 @@
 /* The best burst counts: an interrupt makes any of them longer. */
 #define BURSTS    3
 #define TRIPS     20
-/* A core that does not answer for so long has other things to do. */
+/* A core that does not answer for so long has other work. */
 #define LIMIT_NS  UINT64_C(5000000)
-/* Between two wake-ups of the others, and between two looks whether that helped. */
+/* Between two wake-ups of the others, and between two checks whether that helped. */
 #define PAUSE_NS  200000
 #define SLICE_NS  UINT64_C(20000000)
-/* Cores that other programs use do not sleep: after so many such looks in a row, none is hoped for.
- */
+/* Cores that other programs use do not sleep: gives up after so many such checks in a row. */
 #define MOST_BUSY 5
 #define SETTLE_NS 2000000
 
@@ -118,9 +117,9 @@ static void *run(void *argument)
 {
     runner *r = argument;
     cores_watch *w = r->watch;
-    hwloc_bitmap_t own = hwloc_bitmap_alloc();
-    if (own && hwloc_bitmap_only(own, r->core) == 0)
-        (void)!cores_bind_thread(0, own);
+    hwloc_bitmap_t own = cores_set_new();
+    hwloc_bitmap_only(own, r->core);
+    (void)!cores_bind_thread(0, own);
     hwloc_bitmap_free(own);
     for (await(&r->call); !atomic_load(&w->ending); await(&r->call)) {
         /* Of the calls that only wake, some are taken late: then there is no new trip. */
@@ -165,17 +164,17 @@ bool cores_are_apart(double trip_ns)
     return trip_ns > APART_NS;
 }
 
-/* Whether a thread beside the calling one wants a core, once those of this file sleep: the fourth
- * figure of /proc/loadavg. */
+/* Whether another thread than the calling one wants a core, once those of this file sleep: the
+ * fourth figure of /proc/loadavg. */
 static bool others_run(void)
 {
     int running = 0;
     nanosleep(&(struct timespec){.tv_nsec = SETTLE_NS}, NULL);
     FILE *file = fopen("/proc/loadavg", "re");
-    const bool told = file && fscanf(file, "%*f %*f %*f %d/", &running) == 1;
+    const bool known = file && fscanf(file, "%*f %*f %*f %d/", &running) == 1;
     if (file)
         fclose(file);
-    return told && running > 1;
+    return known && running > 1;
 }
 
 bool cores_watch_gather(cores_watch *w, int held, double seconds)
@@ -201,8 +200,8 @@ bool cores_watch_gather(cores_watch *w, int held, double seconds)
 /* Puts into MAY the cores in use that share a cache with the first of them. */
 static bool find_cores(cores_watch *w, const cores_pinning *pinning)
 {
-    hwloc_bitmap_t one = hwloc_bitmap_alloc();
-    bool found = one && cores_in_use(pinning, w->may) && hwloc_bitmap_first(w->may) >= 0 &&
+    hwloc_bitmap_t one = cores_set_new();
+    bool found = cores_in_use(pinning, w->may) && hwloc_bitmap_first(w->may) >= 0 &&
                  hwloc_bitmap_only(one, (unsigned)hwloc_bitmap_first(w->may)) == 0;
     hwloc_obj_t cache = found ? hwloc_get_cache_covering_cpuset(w->topology, one) : NULL;
     /* From the first core's own caches up to the last that cores share. */
@@ -237,9 +236,9 @@ cores_watch *cores_watch_begin(const cores_pinning *pinning)
 {
     cores_watch *w = aligned_alloc(alignof(cores_watch), sizeof *w);
     if (!w)
-        return NULL;
-    *w = (cores_watch){.may = hwloc_bitmap_alloc()};
-    if (sem_init(&w->done, 0, 0) == 0 && w->may && cores_topology(&w->topology, NULL) == BN_OK &&
+        bn_out_of_memory(sizeof *w);
+    *w = (cores_watch){.may = cores_set_new()};
+    if (sem_init(&w->done, 0, 0) == 0 && cores_topology(&w->topology, NULL) == BN_OK &&
         find_cores(w, pinning) && start_threads(w))
         return w;
     cores_watch_end(w);

@@ -1,11 +1,11 @@
 /*
- * nearness.c - whether the cores were near each other while rounds ran. A round after which they
- * are not is measured again once they are.
+ * nearness.c - whether cores were apart while rounds ran. A round after which they are is measured
+ * again once they are together.
  *
- * A hypervisor moves the cores of a virtual machine, and steps in which threads hand work to each
- * other then take up to half as long again for seconds or minutes (distance.c). That is no
- * property of what is measured. It is seen from outside of the steps, so leaving rounds out because
- * of it does not choose among their figures.
+ * A hypervisor may move the cores of a virtual machine, and steps in which threads pass work to
+ * each other then take up to half as long again for seconds or minutes (distance.c). That is no
+ * property of what is measured. It is measured outside of the steps, so leaving out rounds because
+ * of it does not select by their times.
  */
 #include "harness/cores/cores.h"
 
@@ -36,11 +36,11 @@ void cores_nearness_await(cores_nearness *near)
         near->left_s = together ? near->left_s - took_s : 0;
     }
     /* Cores that are together now can come together later, too. */
-    if (together && near->told == 0)
+    if (together && near->known == 0)
         near->left_s = near->all_s;
 }
 
-bool cores_nearness_take(cores_nearness *near, double trip_ns, size_t most)
+bool cores_nearness_judge(cores_nearness *near, double trip_ns, size_t most)
 {
     const bool apart = cores_are_apart(trip_ns);
     near->trip_ns = trip_ns;
@@ -48,14 +48,14 @@ bool cores_nearness_take(cores_nearness *near, double trip_ns, size_t most)
         near->repeated++;
         return true;
     }
-    near->told += isnan(trip_ns) ? 0 : 1;
+    near->known += isnan(trip_ns) ? 0 : 1;
     near->apart += apart;
     return false;
 }
 
 bool cores_nearness_repeats(cores_nearness *near, size_t most)
 {
-    return cores_nearness_take(near, cores_watch_trip_ns(near->watch), most);
+    return cores_nearness_judge(near, cores_watch_trip_ns(near->watch), most);
 }
 
 void cores_nearness_end(cores_nearness *near)
@@ -66,8 +66,8 @@ void cores_nearness_end(cores_nearness *near)
 
 json_t *cores_nearness_to_json(const cores_nearness *near)
 {
-    return near->told == 0 ? NULL
-                           : json_pack("{sI sI sI sf}", "rounds", (json_int_t)near->told, "apart",
-                                       (json_int_t)near->apart, "repeated",
-                                       (json_int_t)near->repeated, "waited_s", near->waited_s);
+    return near->known == 0 ? NULL
+                            : json_pack("{sI sI sI sf}", "rounds", (json_int_t)near->known, "apart",
+                                        (json_int_t)near->apart, "repeated",
+                                        (json_int_t)near->repeated, "waited_s", near->waited_s);
 }

@@ -54,37 +54,28 @@ static bool is_core_list(const char *list)
     return digits > 0;
 }
 
-/* LIST is neither a word that --pin takes nor cores; MAY is what it can name of these. */
-static bn_code refuse_pin(const char *list, const char *may, bn_status *st)
-{
-    bn_near near = bn_near_begin(list);
-    bn_near_choices(&near, CORES_PIN_WORDS);
-    return bn_fail_meant(
-        st, BN_INVALID, (bn_meant){bn_near_best(&near), "This process may use", may},
-        "--pin takes " CORES_PIN_WORDS " or a list of cores such as 0,2-3, not '%s'", list);
-}
-
+/* Makes the cores of LIST those that P may use. */
 static bn_code parse_list(cores_pinning *p, const char *list, bn_status *st)
 {
-    hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
+    hwloc_bitmap_t wanted = cores_set_new();
     char *may = NULL;
     bn_code code = BN_OK;
-    if (!wanted || hwloc_bitmap_list_asprintf(&may, p->all) < 0) {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for sets of cores");
-        goto out;
-    }
+    if (hwloc_bitmap_list_asprintf(&may, p->all) < 0)
+        bn_out_of_memory(0);
     if (!is_core_list(list) || hwloc_bitmap_list_sscanf(wanted, list) != 0 ||
-        hwloc_bitmap_weight(wanted) < 1)
-        code = refuse_pin(list, may, st);
-    else if (!hwloc_bitmap_isincluded(wanted, p->all))
+        hwloc_bitmap_weight(wanted) < 1) {
+        bn_near near = bn_near_begin(list);
+        bn_near_choices(&near, CORES_PIN_WORDS);
+        code = bn_fail_meant(
+            st, BN_INVALID, (bn_meant){bn_near_best(&near), "This process may use", may},
+            "--pin takes " CORES_PIN_WORDS " or a list of cores such as 0,2-3, not '%s'", list);
+    } else if (!hwloc_bitmap_isincluded(wanted, p->all)) {
         code =
             bn_fail(st, BN_INVALID,
                     "--pin %s names cores that this process may not use; it may use %s", list, may);
-    else
-        code = hwloc_bitmap_copy(p->all, wanted) == 0
-                   ? BN_OK
-                   : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for sets of cores");
-out:
+    } else {
+        hwloc_bitmap_copy(p->all, wanted);
+    }
     free(may);
     hwloc_bitmap_free(wanted);
     return code;
@@ -92,15 +83,14 @@ out:
 
 /* Puts the host thread on one processing unit of the first core. APART: the other threads stay off
  * all processing units of that core. */
-static bn_code divide(cores_pinning *p, bool apart, bn_status *st)
+static bn_code divide_cores(cores_pinning *p, bool apart, bn_status *st)
 {
     int first = hwloc_bitmap_first(p->all);
     hwloc_obj_t unit = hwloc_get_pu_obj_by_os_index(p->topology, (unsigned)first);
     hwloc_obj_t core =
         unit ? hwloc_get_ancestor_obj_by_type(p->topology, HWLOC_OBJ_CORE, unit) : NULL;
-    if (hwloc_bitmap_only(p->host, (unsigned)first) != 0 ||
-        hwloc_bitmap_copy(p->runtime, p->all) != 0)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for sets of cores");
+    hwloc_bitmap_only(p->host, (unsigned)first);
+    hwloc_bitmap_copy(p->runtime, p->all);
     if (apart)
         hwloc_bitmap_andnot(p->runtime, p->all, core ? core->cpuset : p->host);
     if (hwloc_bitmap_iszero(p->runtime))
@@ -110,7 +100,7 @@ static bn_code divide(cores_pinning *p, bool apart, bn_status *st)
     return BN_OK;
 }
 
-static bn_code choose(cores_pinning *p, const char *pin, bn_status *st)
+static bn_code choose_cores(cores_pinning *p, const char *pin, bn_status *st)
 {
     bool host = strcmp(pin, "host") == 0, all = strcmp(pin, "all") == 0;
     bn_code code = BN_OK;
@@ -118,28 +108,22 @@ static bn_code choose(cores_pinning *p, const char *pin, bn_status *st)
         return bn_fail_errno(st, errno, "reading the process's cores");
     if (!host && !all)
         code = parse_list(p, pin, st);
-    return code == BN_OK ? divide(p, host, st) : code;
+    return code == BN_OK ? divide_cores(p, host, st) : code;
 }
 
-/* What PIN asks for, in a new *PINNING. Nothing is pinned yet. */
-static bn_code plan(const char *pin, cores_pinning **pinning, bn_status *st)
+/* Makes *PINNING of PIN. Nothing is pinned yet. */
+static bn_code plan_pinning(const char *pin, cores_pinning **pinning, bn_status *st)
 {
-    bn_code code = BN_OK;
-    cores_pinning *p = calloc(1, sizeof *p);
+    cores_pinning *p = bn_zalloc(1, sizeof *p);
     *pinning = NULL;
-    if (!p)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for pinning");
-    p->all = hwloc_bitmap_alloc();
-    p->host = hwloc_bitmap_alloc();
-    p->runtime = hwloc_bitmap_alloc();
-    p->how = strdup(pin);
+    p->all = cores_set_new();
+    p->host = cores_set_new();
+    p->runtime = cores_set_new();
+    p->how = bn_strdup(pin);
     p->moved = json_array();
-    if (!p->all || !p->host || !p->runtime || !p->how || !p->moved)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for pinning");
-    else
-        code = cores_topology(&p->topology, st);
+    bn_code code = cores_topology(&p->topology, st);
     if (code == BN_OK)
-        code = choose(p, pin, st);
+        code = choose_cores(p, pin, st);
     if (code == BN_OK)
         *pinning = p;
     else
@@ -155,7 +139,7 @@ static bool pins_nothing(const char *pin)
 bn_code cores_pin_check(const char *pin, bn_status *st)
 {
     cores_pinning *p = NULL;
-    bn_code code = pins_nothing(pin) ? BN_OK : plan(pin, &p, st);
+    bn_code code = pins_nothing(pin) ? BN_OK : plan_pinning(pin, &p, st);
     cores_pinning_free(p);
     return code;
 }
@@ -165,7 +149,7 @@ bn_code cores_pin_begin(const char *pin, cores_pinning **pinning, bn_status *st)
     *pinning = NULL;
     if (pins_nothing(pin))
         return BN_OK;
-    bn_code code = plan(pin, pinning, st);
+    bn_code code = plan_pinning(pin, pinning, st);
     if (code == BN_OK)
         code = bind_thread((*pinning)->runtime, pin, st);
     if (code != BN_OK) {
@@ -193,9 +177,10 @@ static int move_others(cores_pinning *p)
         if (tid <= 0 || tid == gettid() || was_moved(p, tid))
             continue;
         /* A thread that has ended in the meantime cannot be moved, and need not be. */
-        if (cores_bind_thread(tid, p->runtime) &&
-            json_array_append_new(p->moved, json_integer(tid)) == 0)
+        if (cores_bind_thread(tid, p->runtime)) {
+            json_array_append_new(p->moved, json_integer(tid));
             found++;
+        }
     }
     if (tasks)
         closedir(tasks);
@@ -213,9 +198,7 @@ bn_code cores_pin_host_thread(cores_pinning *p, bn_status *st)
 
 bool cores_in_use(const cores_pinning *p, hwloc_bitmap_t may)
 {
-    if (p)
-        return hwloc_bitmap_or(may, p->host, p->runtime) == 0;
-    return cores_of_thread(0, may);
+    return p ? hwloc_bitmap_or(may, p->host, p->runtime) == 0 : cores_of_thread(0, may);
 }
 
 json_t *cores_pinning_to_json(const cores_pinning *p)

@@ -1,6 +1,5 @@
 /*
- * places.c - where the host thread is: drawn anew again and again, so that no process has one place
- * for all of its life.
+ * places.c - the core of the host thread, drawn anew for each round.
  */
 #define _GNU_SOURCE
 #include "harness/cores/cores_priv.h"
@@ -10,7 +9,7 @@
 
 struct cores_places {
     hwloc_topology_t topology; /* borrowed */
-    hwloc_bitmap_t may;        /* what the thread may use */
+    hwloc_bitmap_t may;        /* those that the thread may use */
     hwloc_bitmap_t near;       /* of these, those of its NUMA node */
     hwloc_bitmap_t one;        /* room for a draw */
 };
@@ -31,13 +30,11 @@ static bool find_near(cores_places *p)
 
 cores_places *cores_places_of_thread(void)
 {
-    cores_places *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    p->may = hwloc_bitmap_alloc();
-    p->near = hwloc_bitmap_alloc();
-    p->one = hwloc_bitmap_alloc();
-    if (p->may && p->near && p->one && cores_topology(&p->topology, NULL) == BN_OK && find_near(p))
+    cores_places *p = bn_zalloc(1, sizeof *p);
+    p->may = cores_set_new();
+    p->near = cores_set_new();
+    p->one = cores_set_new();
+    if (cores_topology(&p->topology, NULL) == BN_OK && find_near(p))
         return p;
     cores_places_free(p);
     return NULL;

@@ -1,5 +1,5 @@
 /*
- * estimate.h - bench estimate: what a compiler expects a step to take on a device that is not here.
+ * estimate.h - bench estimate: a compiler's estimate of a step's time on a device that is not here.
  * Each graph of the step is compiled ahead of time, in a worker; nothing is executed. Prefix
  * estimate_.
  */

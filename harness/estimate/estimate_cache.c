@@ -1,10 +1,10 @@
 /*
- * estimate_cache.c - what was compiled before. A compilation takes minutes and gives the same each
- * time, so what it gave is kept by all that it depends on: plugin, topology, options, the
- * environment that compilers read, text.
+ * estimate_cache.c - results of earlier compilations. A compilation takes minutes and gives the
+ * same each time, so its result is kept under all that it depends on: plugin, topology, options,
+ * the environment that compilers read, text.
  *
- * An entry is {"key": ..., "result": ...}, and its name the SHA-256 of the key. The key is kept
- * inside, too: an entry that was copied over another's name does not pass for it.
+ * An entry is {"key": ..., "result": ...}, and its name the SHA-256 of the key. The key inside
+ * reveals an entry that was copied to another's name.
  */
 #include "harness/estimate/estimate_priv.h"
 #include "runtime/pjrt/pjrt.h"
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION "bench-estimate 3\n" /* another one whenever estimate_job.c tells other things */
+#define VERSION "bench-estimate 3\n" /* changes with the results of estimate_job.c */
 
 /* Appends a line of WORD, with its length: no word can pass for two lines. Where its VALUE names a
- * file, what is in the file counts as well. */
-static void put(bn_text *key, const char *kind, const char *word, const char *value)
+ * file, the file's contents count as well. */
+static void put_word(bn_text *key, const char *kind, const char *word, const char *value)
 {
     char digest[BN_SHA256_TEXT];
     rt_named_contents(value, digest);
@@ -29,11 +29,11 @@ static void put_list(bn_text *key, const char *kind, const char *const *list)
 {
     for (; list && *list; list++) {
         const char *equals = strchr(*list, '=');
-        put(key, kind, *list, equals ? equals + 1 : "");
+        put_word(key, kind, *list, equals ? equals + 1 : "");
     }
 }
 
-/* The text of KEY, and its entry's name. False without memory. */
+/* The text of KEY, and its entry's name. False without a digest. */
 static bool text_of(const estimate_key *key, bn_text *text, char name[BN_SHA256_TEXT + 8])
 {
     char program[BN_SHA256_TEXT], digest[BN_SHA256_TEXT];
@@ -47,11 +47,11 @@ static bool text_of(const estimate_key *key, bn_text *text, char name[BN_SHA256_
     put_list(text, "flag", key->flag);
     for (size_t i = 0; rt_environment(i, &variable, &value); i++)
         if (value && *value)
-            put(text, variable, value, value);
+            put_word(text, variable, value, value);
     if (key->format && strcmp(key->format, "mlir") != 0)
-        put(text, "format", key->format, "");
+        put_word(text, "format", key->format, "");
     bn_text_printf(text, "program %s\n", program);
-    if (text->failed || !program[0])
+    if (!program[0])
         return false;
     bn_sha256(text->data, text->length, digest);
     snprintf(name, BN_SHA256_TEXT + 8, "%s.json", digest);
@@ -71,15 +71,15 @@ json_t *estimate_cache_get(int folder, const estimate_key *key)
     if (code == BN_OK && (code = res_json_parse(data, size, &entry, &st)) != BN_OK)
         bn_context(&st, "%s", name);
     if (code == BN_OK) {
-        const char *told = json_string_value(json_object_get(entry, "key"));
+        const char *own = json_string_value(json_object_get(entry, "key"));
         json_t *found = json_object_get(entry, "result");
-        if (told && strcmp(told, text.data) == 0 && estimate_sound(found))
+        if (own && strcmp(own, text.data) == 0 && estimate_sound(found))
             result = json_incref(found);
         else
             code = bn_fail(&st, BN_FORMAT, "%s: damaged, or of another program or settings", name);
     }
     if (code != BN_OK && code != BN_NOT_FOUND)
-        cli_say("bench: what was compiled before is compiled again: %s", st.message);
+        cli_say("bench: --cache-dir: the program is compiled again: %s", st.message);
     json_decref(entry);
     free(data);
     bn_text_free(&text);
@@ -93,9 +93,9 @@ void estimate_cache_put(int folder, const estimate_key *key, const json_t *resul
     bn_status st = {.code = BN_OK};
     if (folder >= 0 && text_of(key, &text, name)) {
         json_t *entry = json_pack("{so sO}", "key", res_json_text(text.data), "result", result);
-        char *data = entry ? json_dumps(entry, JSON_COMPACT | RES_JSON_SHOWN) : NULL;
-        if (data && bn_private_write(folder, name, data, strlen(data), &st) != BN_OK)
-            cli_say("bench: what was compiled is not kept: %s", st.message);
+        char *data = json_dumps(entry, JSON_COMPACT | RES_JSON_SHOWN);
+        if (bn_private_write(folder, name, data, strlen(data), &st) != BN_OK)
+            cli_say("bench: --cache-dir: the result is not kept: %s", st.message);
         free(data);
         json_decref(entry);
     }

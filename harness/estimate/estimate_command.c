@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static const char help[] =
-    "All that is printed is estimated by the runtime's compiler, and nothing is executed.\n"
+    "All figures are estimates of the runtime's compiler, and nothing is executed.\n"
     "\n"
     "  bench estimate --model resnet50 --batch 32                     on a TPU v4, as one device\n"
     "  bench estimate --model gpt2 --topology v5e:1x1,v6e:1x1         on two others\n"
@@ -26,7 +26,7 @@ static const char help[] =
     "\n"
     "Exit codes: 0 each step has an estimate; 1 one has none: it does not fit into the device's\n"
     "memory, the compiler refuses it or ends its process; 2 usage; 3 environment: no such plugin,\n"
-    "store not writable; 130 interrupted: what was compiled is printed and kept.\n";
+    "store not writable; 130 interrupted: finished estimates are printed and kept.\n";
 
 /* The command at work. */
 typedef struct command {
@@ -69,8 +69,8 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
     return BN_OK;
 }
 
-/* The simulated device knows graphs by their names alone, so it can be told the times of one step.
- * It is told times, and a compiler counts in cycles. What it is not told, it has of a preset. */
+/* The simulated device knows graphs by their names alone, so it takes the times of one step. A
+ * topology needs a clock, since compilers count in cycles, and a preset for all other figures. */
 static bn_code check_into_sim(const command *c, bn_status *st)
 {
     const estimate_options *o = c->options;
@@ -86,7 +86,7 @@ static bn_code check_into_sim(const command *c, bn_status *st)
     return estimate_into_sim_check(o->topologies.value[0].word, st);
 }
 
-/* The folder of what was compiled before; without one everything is compiled. */
+/* The folder of earlier results; without one everything is compiled. */
 static bn_code open_cache(const char *path, int *fd, bn_status *st)
 {
     *fd = -1;
@@ -98,12 +98,10 @@ static bn_code open_cache(const char *path, int *fd, bn_status *st)
     return BN_OK;
 }
 
-/* Makes the steps: of models, or the one that was recorded, which needs no mode to be estimated. */
+/* Makes the steps: of models, or the recorded one, whose estimate needs no mode. */
 static bn_code make_list(command *c, bn_text *notes, bn_status *st)
 {
-    job_matrix *m = malloc(sizeof *m); /* too large for a frame */
-    if (!m)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for experiments");
+    job_matrix *m = bn_alloc(sizeof *m); /* too large for a frame */
     *m = c->options->matrix;
     if (m->recorded.folder)
         job_matrix_set(m, RES_AXIS_MODE, MODE_REPLAY);
@@ -148,7 +146,7 @@ static bn_code prepare(command *c, bn_status *st)
 
 /* ---- the steps --------------------------------------------------------------- */
 
-/* Graphs or recorded programs, at most, that are to be compiled. */
+/* An upper bound of the graphs or recorded programs to compile. */
 static size_t count_graphs(const command *c)
 {
     size_t graphs = json_array_size(json_object_get(c->request, "programs"));
@@ -157,20 +155,19 @@ static size_t count_graphs(const command *c)
     return graphs * c->options->topologies.count;
 }
 
-/* Says what will be compiled. */
-static void tell(const command *c)
+static void show_plan(const command *c)
 {
     const estimate_options *o = c->options;
     const size_t programs = c->run.of, topologies = o->topologies.count;
     cli_note_plan(programs,
-                  o->cache_dir[0] ? "ends it, prints what is done, and keeps what is compiled"
+                  o->cache_dir[0] ? "ends it, prints what is done, and keeps the compilations"
                                   : "ends it, and prints what is done",
                   "at most %zu program%s of %zu step%s to compile for %zu topolog%s, on "
                   "runtime %s%s%s%s",
                   programs, programs == 1 ? "" : "s", c->count, c->count == 1 ? "" : "s",
                   topologies, topologies == 1 ? "y" : "ies", c->list[0].what.runtime,
-                  o->cache_dir[0] ? "; what " : "", o->cache_dir,
-                  o->cache_dir[0] ? " has is not compiled again" : "");
+                  o->cache_dir[0] ? "; programs in " : "", o->cache_dir,
+                  o->cache_dir[0] ? " are not compiled again" : "");
 }
 
 static bn_code estimate_all(command *c, bn_status *st)
@@ -179,7 +176,7 @@ static bn_code estimate_all(command *c, bn_status *st)
     size_t index = 0;
     bn_code code = BN_OK;
     c->run.of = count_graphs(c);
-    tell(c);
+    show_plan(c);
     for (size_t t = 0; t < o->topologies.count; t++)
         for (size_t i = 0; i < c->count; i++) {
             const estimate_task task = {.index = index++,
@@ -198,9 +195,9 @@ static bn_code estimate_all(command *c, bn_status *st)
     return code;
 }
 
-/* ---- what is printed --------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------ */
 
-/* All tables that were asked for in FORMAT, and NOTES; of CSV one table. */
+/* The tables in FORMAT, and NOTES; of CSV one table. */
 static void put_tables(const command *c, res_format format, const char *notes, bn_text *out)
 {
     const estimate_options *o = c->options;
@@ -229,7 +226,7 @@ static void print(const command *c)
         return;
     }
     estimate_notes(c->run.lines, &words);
-    const char *notes = words.data ? words.data : "";
+    const char *notes = words.data ? words.data : ""; /* of no lines */
     put_tables(c, c->format, notes, &tables);
     if (cli_is_narrow(&c->options->output))
         put_tables(c, RES_TABLE_TEXT, notes, &wide);
@@ -239,7 +236,7 @@ static void print(const command *c)
     bn_text_free(&words);
 }
 
-/* Writes what was asked for beside the tables; CODE is the exit code so far. */
+/* Writes --into-sim and --output; CODE is the exit code so far. */
 static cli_exit write_files(const command *c, cli_exit code)
 {
     const estimate_options *o = c->options;

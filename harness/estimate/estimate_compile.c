@@ -1,6 +1,6 @@
 /*
  * estimate_compile.c - a program of a step on a topology: it is compiled in a worker of its own,
- * unless it was compiled before, and what became of it is a line.
+ * unless it was compiled before, and gets a line.
  */
 #include "harness/estimate/estimate_priv.h"
 
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What compiling a program came to. */
+/* The outcome of a compilation. */
 typedef struct compiled {
-    json_t *result; /* or NULL: CODE and MESSAGE say why */
+    json_t *result; /* or NULL, with CODE and MESSAGE */
     bn_code code;
     char message[1024];
     bool cached;
@@ -18,9 +18,10 @@ typedef struct compiled {
 
 /* ---- compiling -------------------------------------------------------------------------- */
 
-/* "v4:1x1x1" of "v4:1x1x1/megacore"; what is behind the slash is the chip's configuration. */
-static const char *topology_name(const char *topology, char name[CLI_ITEM_BYTES],
-                                 char option[CLI_ITEM_BYTES + 32])
+/* Splits "v4:1x1x1/megacore" into NAME and OPTION, the chip's configuration; returns OPTION, or
+ * NULL without one. */
+static const char *split_topology(const char *topology, char name[CLI_ITEM_BYTES],
+                                  char option[CLI_ITEM_BYTES + 32])
 {
     const size_t length = strcspn(topology, "/");
     snprintf(name, CLI_ITEM_BYTES, "%.*s", (int)length, topology);
@@ -34,7 +35,7 @@ static json_t *request_of(const estimate_run *run, const estimate_task *task,
                           const estimate_program *p)
 {
     char name[CLI_ITEM_BYTES], option[CLI_ITEM_BYTES + 32];
-    const char *first = topology_name(task->topology, name, option);
+    const char *first = split_topology(task->topology, name, option);
     return json_pack("{ss so ss so so so ss so* so*}", "job", "estimate", "plugin",
                      res_json_text(run->path), "sha256", run->sha256, "topology",
                      res_json_text(name), "options", estimate_words(first, run->options->option),
@@ -56,8 +57,7 @@ static void compile(estimate_run *run, const estimate_task *task, const estimate
                            .of = run->of,
                            .timeout = task->experiment->timeout,
                            .verbose = run->options->output.verbose};
-    c->code = request ? job_supervise(&job, &outcome, &st)
-                      : bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for a request");
+    c->code = job_supervise(&job, &outcome, &st);
     json_decref(request);
     const char *message = st.message;
     if (c->code == BN_OK) {
@@ -128,15 +128,6 @@ static void add_line(estimate_run *run, const estimate_task *task, const estimat
     }
 }
 
-/* The topology is one that the plugin does not have: no further worker is asked. */
-static void note_refusal(estimate_run *run, const estimate_task *task, const compiled *c)
-{
-    if (!c->result || strcmp(estimate_word(c->result, "class"), ESTIMATE_TOPOLOGY) != 0)
-        return;
-    snprintf(run->refused, sizeof run->refused, "%s", task->topology);
-    snprintf(run->refusal, sizeof run->refusal, "%s", estimate_word(c->result, "message"));
-}
-
 json_t *estimate_compile(estimate_run *run, const estimate_task *task, const estimate_program *p)
 {
     compiled c = {.code = BN_OK};
@@ -145,10 +136,13 @@ json_t *estimate_compile(estimate_run *run, const estimate_task *task, const est
                              res_json_text(run->refusal));
     else
         compile_once(run, task, p, &c);
-    /* What the user stopped is no line. */
-    if (c.code != BN_CANCELLED) {
-        add_line(run, task, p, &c);
-        note_refusal(run, task, &c);
+    if (c.code == BN_CANCELLED)
+        return c.result;
+    add_line(run, task, p, &c);
+    /* The plugin does not have this topology: no further worker is asked. */
+    if (c.result && strcmp(estimate_word(c.result, "class"), ESTIMATE_TOPOLOGY) == 0) {
+        snprintf(run->refused, sizeof run->refused, "%s", task->topology);
+        snprintf(run->refusal, sizeof run->refusal, "%s", estimate_word(c.result, "message"));
     }
     return c.result;
 }

@@ -1,6 +1,6 @@
 /*
- * estimate_facts.c - what others published: clocks of devices, and times that were measured on
- * them. A clock or a time without a source is not here.
+ * estimate_facts.c - published clocks of devices, and times that were measured on them. A clock or
+ * a time without a source is not here.
  */
 #include "harness/estimate/estimate_priv.h"
 #include "models/model.h"
@@ -50,8 +50,9 @@ static const char inference[] =
     "github.com/pytorch/pytorch/pull/87741, October 2022, time of a call on one device of TPU v4, "
     "the host's work included; TorchBench's batch, f32 and megacore are our reading";
 
-/* What TorchBench's BERT_pytorch hands to a runner (get_module, which benchmarks/dynamo/torchbench.py
- * of PyTorch calls) is the encoder, without the two heads that predict words and sentences. */
+/* TorchBench's BERT_pytorch passes the encoder to a runner (get_module, which
+ * benchmarks/dynamo/torchbench.py of PyTorch calls), without the heads that predict words and
+ * sentences. */
 static const char encoder[] =
     "github.com/pytorch/pytorch/pull/87741, October 2022, time of a call on one device of TPU v4, "
     "the host's work included; TorchBench's get_module returns the encoder without its heads, so "
@@ -116,14 +117,15 @@ double estimate_clock(const char *topology, const char **source)
     return 0;
 }
 
-/* Whether images and rows are as long as the published ones; 0 is the model's own. */
+/* Whether images and rows have the published sizes; 0 is the model's own. */
 static bool is_own_size(const res_experiment *what)
 {
     return (what->image == 0 || what->image == 224) && (what->seq == 0 || what->seq == 128);
 }
 
-/* Whether WHAT trains as the model's source does. That optimizer has two names: default, and its
- * own. */
+/* Whether WHAT trains as the model's source does. Its optimizer has two names: default, and its
+ * own.
+ */
 static bool is_own_training(const res_experiment *what)
 {
     const char *usual = res_axes[RES_AXIS_OPTIMIZER].usual;
@@ -134,8 +136,8 @@ static bool is_own_training(const res_experiment *what)
             strcmp(what->optimizer, info.optimizer == MODEL_ADAMW ? "adamw" : "sgd") == 0);
 }
 
-/* Whether nothing was asked that makes another program than the published one: no loop over layers,
- * no flags of the compiler. In inference optimizer and dropout make no difference. */
+/* Whether WHAT's program is the published one: no loop over layers, no flags of the compiler. In
+ * inference optimizer and dropout make no difference. */
 static bool is_own_step(const res_experiment *what)
 {
     static const res_axis_id usual[] = {RES_AXIS_SCAN, RES_AXIS_REMAT, RES_AXIS_OFFLOAD,

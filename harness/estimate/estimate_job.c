@@ -1,15 +1,15 @@
 /*
- * estimate_job.c - in a worker: one program is compiled for a topology, and what the compiler says
- * of it is read. Nothing is executed, and no client is made.
+ * estimate_job.c - in a worker: compiles one program for a topology, and reads the compiler's
+ * figures of it. Nothing is executed, and no client is made.
  *
  * The result is an object:
  *   class, message       "ok"; "out-of-device-memory", with used_bytes and limit_bytes where the
- *                        message tells them; "no-topology"
+ *                        message has them; "no-topology"
  *   topology             kind, platform, devices, memory_bytes (of a device), attributes
  *   plugin               sha256, api, attributes
  *   compile_s, compile_cpu_s
  *   memory               argument, result, alias, temp, peak, code, host_argument, host_result,
- *                        host_temp: bytes, null where the plugin does not tell
+ *                        host_temp: bytes, null where unknown
  *   results              bytes of the results in each memory: {"device": 1234}
  *   flops, bytes         the compiler's
  *   serialized_bytes, optimized_bytes
@@ -31,7 +31,7 @@
 
 #define MOST_ITEMS 2000 /* of a list; the last one stands for all others */
 
-/* What a worker is asked to compile; all borrowed from the request but for the bytes of a file. */
+/* A worker's request; all is borrowed from it but for the bytes of a file. */
 typedef struct asked {
     const char *plugin, *sha256, *topology;
     rt_program program;
@@ -49,9 +49,7 @@ static bn_code read_options(asked *a, const json_t *list, bn_status *st)
 {
     for (size_t i = 0; i < json_array_size(list) && i < CLI_MAX_REPEATS; i++) {
         const char *word = json_string_value(json_array_get(list, i));
-        a->copies[i] = strdup(word ? word : "");
-        if (!a->copies[i])
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+        a->copies[i] = bn_strdup(word ? word : "");
         if (rt_option_parse(a->copies[i], &a->options[i], st) != BN_OK)
             return st->code;
         a->option_count++;
@@ -109,22 +107,22 @@ static bn_code read_request(const json_t *request, asked *a, bn_status *st)
     return read_options(a, options, st);
 }
 
-static void drop_request(asked *a)
+static void free_request(asked *a)
 {
     for (size_t i = 0; i < CLI_MAX_REPEATS; i++)
         free(a->copies[i]);
     free(a->file);
 }
 
-/* What libtpu needs where there is no TPU: else it asks the network for minutes what machine it is
- * on, and lets one process in only. What the user has set stays. */
+/* For libtpu where there is no TPU: else it asks the network for minutes about the machine, and
+ * admits one process only. The user's own settings stay. */
 static void set_environment(void)
 {
     setenv("TPU_SKIP_MDS_QUERY", "1", 0);
     setenv("ALLOW_MULTIPLE_LIBTPU_LOAD", "1", 0);
 }
 
-/* ---- what is known of plugin and topology ---------------------------------------------------- */
+/* ---- plugin and topology --------------------------------------------------------------------- */
 
 static json_t *attributes_json(const rt_attribute *list, size_t count)
 {
@@ -134,7 +132,7 @@ static json_t *attributes_json(const rt_attribute *list, size_t count)
     return object;
 }
 
-/* NUMBER, or null for one that is not known. */
+/* NUMBER, or null where it is unknown. */
 static json_t *known(int64_t number)
 {
     return number < 0 ? json_null() : json_integer(number);
@@ -160,25 +158,25 @@ static void describe(json_t *result, const rt_plugin *plugin, const rt_topology 
                                   known(t->memory_bytes), "attributes", attributes));
 }
 
-/* ---- what is known of the program -------------------------------------------- */
+/* ---- the program ------------------------------------------------------------- */
 
 /* The items behind the first MOST_ITEMS, as one. */
 static json_t *rest_json(const hlo_items *items)
 {
     double cycles = 0, times = 0;
-    size_t silent = 0, untold = 0;
+    size_t silent = 0, unknown = 0;
     for (size_t i = MOST_ITEMS; i < items->count; i++) {
         const hlo_item *item = &items->list[i];
         cycles += item->cycles < 0 ? 0 : item->cycles;
         times += item->times < 0 ? 0 : item->times;
         silent += item->cycles < 0;
-        untold += item->times < 0;
+        unknown += item->times < 0;
     }
     const size_t count = items->count - MOST_ITEMS;
     return json_pack("{ss ss ss so sf ss sI sI sI}", "name", "(rest)", "what", "", "scope", "",
                      "cycles", silent == count ? json_null() : json_real(cycles), "times", times,
                      "why", "", "count", (json_int_t)count, "without_cycles", (json_int_t)silent,
-                     "without_times", (json_int_t)untold);
+                     "without_times", (json_int_t)unknown);
 }
 
 json_t *estimate_items(const hlo_items *items)
@@ -238,7 +236,7 @@ static void add_memory(json_t *result, const rt_executable_stats *s)
                         s->bytes_accessed < 0 ? json_null() : json_real(s->bytes_accessed));
 }
 
-/* Bytes of the results in each memory; nothing where the plugin does not tell. */
+/* Bytes of the results in each memory; nothing where unknown. */
 static void add_results(json_t *result, const rt_executable *executable)
 {
     rt_result *list = NULL;
@@ -256,16 +254,16 @@ static void add_results(json_t *result, const rt_executable *executable)
     json_object_set_new(result, "results", sums);
 }
 
-/* The bytes that the plugin would store; null where it cannot. What it gives is never loaded. */
+/* The bytes that the plugin would store; null where it cannot. They are never loaded. */
 static void add_sizes(json_t *result, const rt_executable *executable, size_t optimized)
 {
     void *bytes = NULL;
     size_t size = 0;
     bn_status ignored = {.code = BN_OK};
-    const bool told = rt_executable_serialize(executable, &bytes, &size, &ignored) == BN_OK;
+    const bool known = rt_executable_serialize(executable, &bytes, &size, &ignored) == BN_OK;
     free(bytes);
     json_object_set_new(result, "serialized_bytes",
-                        told ? json_integer((json_int_t)size) : json_null());
+                        known ? json_integer((json_int_t)size) : json_null());
     json_object_set_new(result, "optimized_bytes", json_integer((json_int_t)optimized));
 }
 
@@ -294,8 +292,8 @@ static bn_code read_program(json_t *result, const rt_executable *executable, bn_
 
 /* ---- compiling --------------------------------------------------------------- */
 
-/* "41.76G" as bytes; -1 for anything else. *END is what stands behind it. */
-static double size_told(const char *text, char **end)
+/* "41.76G" as bytes; -1 for anything else. *END is behind it. */
+static double parse_size(const char *text, char **end)
 {
     static const char units[] = "BKMGT";
     double bytes = strtod(text, end);
@@ -315,18 +313,17 @@ static bool find_shortage(const char *message, const char *begin, const char *wo
 {
     char *end = NULL;
     for (const char *at = strstr(message, begin); at; at = strstr(at + 1, begin)) {
-        *used = size_told(at + strlen(begin), &end);
+        *used = parse_size(at + strlen(begin), &end);
         if (*used < 0 || strncmp(end, words, strlen(words)) != 0)
             continue;
-        *limit = size_told(end + strlen(words), &end);
+        *limit = parse_size(end + strlen(words), &end);
         if (*limit >= 0 && strncmp(end, behind, strlen(behind)) == 0)
             return true;
     }
     return false;
 }
 
-/* Adds what MESSAGE says is needed and what there is, in the words that libtpu has or had for it.
- */
+/* Adds the needed and the available bytes of MESSAGE, in libtpu's words of today and before. */
 static void add_shortage(json_t *result, const char *message)
 {
     double used, limit;
@@ -337,8 +334,8 @@ static void add_shortage(json_t *result, const char *message)
     json_object_set_new(result, "limit_bytes", json_real(limit));
 }
 
-/* Whether MESSAGE is of the device's main memory. Other memories are of a kernel's own, which no
- * smaller batch helps, and bench itself can lack memory, too. */
+/* Whether MESSAGE is of the device's main memory, and neither of a kernel's own memories, which no
+ * smaller batch helps, nor of the host's. */
 static bool is_of_device_memory(const char *message)
 {
     return strstr(message, "HbmOom") || strstr(message, "available HBM") || strstr(message, " hbm");
@@ -371,7 +368,6 @@ static bn_code compile(const asked *a, rt_topology *topology, json_t *result, bn
     if (code == BN_OUT_OF_MEMORY && !is_of_device_memory(st->message))
         return st->code = BN_COMPILE;
     if (code == BN_OUT_OF_MEMORY) {
-        /* That is an answer. */
         set_class(result, ESTIMATE_MEMORY, st->message);
         add_shortage(result, st->message);
         *st = (bn_status){.code = BN_OK};
@@ -415,7 +411,7 @@ bn_code estimate_job(const json_t *request, bn_status *st)
         code = run(&a, result, st);
     if (code == BN_OK)
         worker_send_result(json_incref(result));
-    drop_request(&a);
+    free_request(&a);
     json_decref(result);
     return code;
 }

@@ -1,8 +1,8 @@
 /*
- * estimate_line.c - what is known of a graph, as JSON: figures, sums over a step, its time.
+ * estimate_line.c - figures of a graph, as JSON, sums over a step, and its time.
  *
- * Estimates come from workers and from files, so no member is taken on trust: what is missing, of
- * another kind or no number is not known.
+ * Estimates come from workers and from files, so no member is trusted: one that is missing, of
+ * another kind or no number is unknown.
  */
 #include "harness/estimate/estimate_priv.h"
 #include "models/model.h"
@@ -191,7 +191,7 @@ bool estimate_what(const json_t *line, res_experiment *what)
     return res_experiment_from_json(json_object_get(line, "experiment"), what, &ignored) == BN_OK;
 }
 
-/* WHAT with sizes of 0, as they are where nothing was asked, in place of the model's own. */
+/* WHAT with sizes of 0, the default, in place of the model's own. */
 static res_experiment without_own_sizes(const res_experiment *what)
 {
     res_experiment asked = *what;

@@ -1,6 +1,6 @@
 /*
- * estimate_notes.c - what must be said of estimates, a sentence a line: whose they are, clocks,
- * copies, loops, and what they leave out.
+ * estimate_notes.c - notes on estimates, a sentence a line: source, clocks, copies, loops, and
+ * operations that are left out.
  */
 #include "harness/estimate/estimate_priv.h"
 #include "models/model.h"
@@ -36,9 +36,9 @@ static void put_subject(bn_text *out, const json_t *line)
         bn_text_puts(out, ", layouts auto");
 }
 
-/* ---- who says it ----------------------------------------------------------------------------- */
+/* ---- sources --------------------------------------------------------------------------------- */
 
-/* The line that first names the same topology. */
+/* Whether no line before INDEX has the same topology. */
 static bool is_first_of(const json_t *lines, size_t index)
 {
     const char *own = estimate_word(json_array_get(lines, index), "topology");
@@ -63,7 +63,7 @@ static void put_source(const json_t *lines, bn_text *out)
     }
 }
 
-/* What the recording says of the step, on the device that it was recorded on. */
+/* The recorded step, on the device of the recording. */
 static void put_recorded(const json_t *lines, bn_text *out)
 {
     const json_t *recorded = json_object_get(json_array_get(lines, 0), "recorded");
@@ -75,9 +75,9 @@ static void put_recorded(const json_t *lines, bn_text *out)
     if (wall >= 0)
         bn_text_printf(out, ": a step took %.4g ms", wall / 1e6);
     if (wall >= 0 && device >= 0)
-        bn_text_printf(out, ", of which its device worked %.4g ms", device / 1e6);
-    bn_text_puts(out, ". Programs are compiled as they were handed over then, without the recorded "
-                      "compile options. The host is not in the estimate.\n");
+        bn_text_printf(out, ", %.4g ms of it device time", device / 1e6);
+    bn_text_puts(out, ". Programs are compiled as the framework passed them, without the recorded "
+                      "compile options. The estimate does not include the host.\n");
 }
 
 static void put_clocks(const json_t *lines, bn_text *out)
@@ -92,7 +92,7 @@ static void put_clocks(const json_t *lines, bn_text *out)
                            estimate_word(line, "topology"), ghz,
                            estimate_word(line, "clock_source"));
         else
-            bn_text_printf(out, "Clock of %s: no published one is known, so cycles only.\n",
+            bn_text_printf(out, "Clock of %s unknown: none was published, so cycles only.\n",
                            estimate_word(line, "topology"));
     }
 }
@@ -105,13 +105,6 @@ static void put_mega(bn_text *out, double cycles)
     bn_text_printf(out, "%.*f", cycles < 1e6 ? 4 : 2, cycles / 1e6);
 }
 
-static void put_item(bn_text *out, const json_t *item)
-{
-    bn_text_printf(out, "%s (%s, ", estimate_word(item, "name"), estimate_word(item, "what"));
-    put_mega(out, number_of(item, "cycles"));
-    bn_text_putc(out, ')');
-}
-
 static void put_copies(const json_t *line, bn_text *out)
 {
     const json_t *copies = list_of(line, "copies");
@@ -121,21 +114,25 @@ static void put_copies(const json_t *line, bn_text *out)
     if (count == 0 || cycles <= 0)
         return;
     put_subject(out, line);
-    bn_text_printf(out, ": copies, %zu, take an estimated ", count);
+    bn_text_printf(out, ": %zu cop%s an estimated ", count, count == 1 ? "y takes" : "ies take");
     put_mega(out, moved);
-    bn_text_printf(out, " Mcycles (%.1f %%), of which changes of layout ", 100 * moved / cycles);
+    bn_text_printf(out, " Mcycles (%.1f %%), ", 100 * moved / cycles);
     put_mega(out, estimate_figure(line, NULL, "layout_cycles"));
-    bn_text_puts(out, ": ");
+    bn_text_puts(out, " of them to change layouts: ");
     for (size_t i = 0; i < count && i < MOST_NAMED; i++) {
-        bn_text_puts(out, i ? ", " : "");
-        put_item(out, json_array_get(copies, i));
+        const json_t *item = json_array_get(copies, i);
+        bn_text_printf(out, "%s%s (%s, ", i ? ", " : "", estimate_word(item, "name"),
+                       estimate_word(item, "what"));
+        put_mega(out, number_of(item, "cycles"));
+        bn_text_putc(out, ')');
     }
     if (count > MOST_NAMED)
         bn_text_printf(out, " and %zu more", count - MOST_NAMED);
     bn_text_puts(out, ".\n");
 }
 
-/* Whether what was asked into the host's memory would lie there. */
+/* The bytes that the program offloads to the host's memory, and those that the compiler puts there.
+ */
 static void put_offload(const json_t *line, bn_text *out)
 {
     const double asked = number_of(line, "offload_bytes");
@@ -143,18 +140,18 @@ static void put_offload(const json_t *line, bn_text *out)
     if (asked <= 0)
         return;
     put_subject(out, line);
-    bn_text_puts(out, ": asked into the host's memory: ");
+    bn_text_puts(out, ": offload to the host's memory: ");
     estimate_put_amount(out, asked, "B");
-    bn_text_puts(out, there < 0       ? "; the compiler does not tell whether it goes there"
-                      : there == 0    ? "; the compiler DROPS that: nothing goes there"
-                      : there < asked ? "; the compiler puts there only "
-                                      : "; the compiler puts there ");
+    bn_text_puts(out, there < 0       ? "; whether the compiler does so is unknown"
+                      : there == 0    ? "; the compiler DROPS it and offloads nothing"
+                      : there < asked ? "; the compiler offloads only "
+                                      : "; the compiler offloads ");
     if (there > 0)
         estimate_put_amount(out, there, "B");
     bn_text_puts(out, ".\n");
 }
 
-/* ---- what is left out -------------------------------------------------------- */
+/* ---- operations that are left out -------------------------------------------- */
 
 static void put_loops(const json_t *line, bn_text *out)
 {
@@ -164,26 +161,27 @@ static void put_loops(const json_t *line, bn_text *out)
         const double trips = number_of(loop, "times"), more = number_of(loop, "count");
         if (more >= 0) {
             put_subject(out, line);
-            bn_text_printf(out, ": %.0f more loops; the rounds of %.0f cannot be told.\n", more,
+            bn_text_printf(out, ": %.0f more loops; the iterations of %.0f are unknown.\n", more,
                            number_of(loop, "without_times"));
             continue;
         }
         put_subject(out, line);
         if (trips >= 0) {
-            bn_text_printf(out, ": loop %s runs %.0f times, an estimated ",
+            bn_text_printf(out, ": loop %s runs %.0f iterations, an estimated ",
                            estimate_word(loop, "name"), trips);
             put_mega(out, number_of(loop, "cycles"));
             bn_text_puts(out, " Mcycles in all.\n");
         } else
             bn_text_printf(out,
-                           ": bench cannot tell how often loop %s runs, since %s; its body "
-                           "counts once, so the estimate is too low.\n",
+                           ": the iterations of loop %s are unknown: %s; its body counts once, so "
+                           "the estimate is too low.\n",
                            estimate_word(loop, "name"), estimate_word(loop, "why"));
     }
     if (json_array_size(list_of(line, "branches"))) {
         put_subject(out, line);
-        bn_text_printf(out, ": conditionals, %zu: only the most costly branch of each counts.\n",
-                       estimate_count(line, "branches", NULL));
+        const size_t count = estimate_count(line, "branches", NULL);
+        bn_text_printf(out, ": %zu conditional%s: only the most costly branch of each counts.\n",
+                       count, count == 1 ? "" : "s");
     }
 }
 
@@ -203,8 +201,9 @@ static void put_collectives(const json_t *line, bn_text *out)
     }
     if (all) {
         put_subject(out, line);
-        bn_text_printf(out, ": collectives without an estimate, %zu, are not in the sum: %s%s.\n",
-                       all, names.data ? names.data : "", all > MOST_NAMED ? ", ..." : "");
+        bn_text_printf(out, ": %zu collective%s without an estimate, not in the sum: %s%s.\n", all,
+                       all == 1 ? "" : "s", names.data ? names.data : "",
+                       all > MOST_NAMED ? ", ..." : "");
     }
     bn_text_free(&names);
 }
@@ -216,7 +215,7 @@ static void put_silent(const json_t *line, bn_text *out)
         return;
     put_subject(out, line);
     const size_t count = json_array_size(list);
-    bn_text_puts(out, ": not in the sum, because they have no estimate: ");
+    bn_text_puts(out, ": without an estimate, not in the sum: ");
     for (size_t i = 0; i < count && i < MOST_SILENT; i++) {
         const json_t *item = json_array_get(list, i);
         bn_text_printf(out, "%s%.0f %s", i ? ", " : "", number_of(item, "times"),
@@ -227,7 +226,7 @@ static void put_silent(const json_t *line, bn_text *out)
     bn_text_puts(out, ".\n");
 }
 
-/* What makes a step of LINE smaller; nothing of a recorded one, whose programs are as they are. */
+/* Options that make LINE's step smaller; none for a recorded step, whose programs are fixed. */
 static void put_remedies(const json_t *line, bn_text *out)
 {
     res_experiment what;
@@ -256,7 +255,7 @@ static void put_failure(const json_t *line, bn_text *out)
                        estimate_word(line, "message"));
         return;
     }
-    bn_text_puts(out, ": out of device memory, says the compiler");
+    bn_text_puts(out, ": the compiler finds too little device memory");
     if (used >= 0 && limit >= 0) {
         bn_text_puts(out, ": it needs ");
         estimate_put_amount(out, used, "B");

@@ -1,6 +1,6 @@
 /*
- * estimate_picture.c - what grows with the number of layers: compilation, text, tracing, memory,
- * estimated time. Steps that differ in something else are series of their own.
+ * estimate_picture.c - compilation, text, tracing, memory and estimated time over the number of
+ * layers. Steps that differ in something else are series of their own.
  */
 #include "harness/estimate/estimate_priv.h"
 #include "models/model.h"
@@ -13,9 +13,9 @@
 
 #define MOST_SERIES 12
 
-/* What of a step says which series it is in. */
-enum { PART_TOPOLOGY, PART_MODEL, PART_SIZE, PART_WAY, PART_LOOP, PARTS };
-/* What is drawn of it. */
+/* Parts of a series' name. */
+enum { PART_TOPOLOGY, PART_MODEL, PART_SIZE, PART_MODE, PART_LOOP, PARTS };
+/* Figures that are drawn. */
 enum {
     FIGURE_COMPILE,
     FIGURE_TEXT,
@@ -30,7 +30,7 @@ typedef struct point {
     char part[PARTS][200];
     char name[PARTS * 200]; /* of its series */
     int depth;
-    double figure[FIGURES]; /* NaN: not known */
+    double figure[FIGURES]; /* NaN: unknown */
     double cycles;
 } point;
 
@@ -51,7 +51,7 @@ static double or_nan(double figure, double unit)
     return figure < 0 ? (double)NAN : figure / unit;
 }
 
-/* The sum of member NAME of the lines themselves; -1: one does not know it. */
+/* The sum of member NAME of the lines themselves; -1: one is unknown. */
 static double sum_of(const json_t *lines, size_t first, size_t end, const char *name)
 {
     double sum = 0;
@@ -76,7 +76,7 @@ static void set_figures(const json_t *lines, size_t first, size_t end, point *p)
     p->cycles = or_nan(ok ? estimate_sum_of_step(lines, first, end, "cycles") : -1, 1e6);
 }
 
-/* The layers of WHAT; experiments say 0 for the model's own number. */
+/* The layers of WHAT; experiments have 0 for the model's own number. */
 static int depth_of(const res_experiment *what)
 {
     model_info info;
@@ -95,7 +95,7 @@ bn_code estimate_picture_check(const job_experiment *list, size_t count, bn_stat
                    "--depth 4,8");
 }
 
-/* "seq 512, adamw": what else decides over WHAT's program. Empty where nothing is said. */
+/* "seq 512, adamw": further settings of WHAT's program, or "". */
 static void set_size(const res_experiment *what, char *text, size_t size)
 {
     bn_text words = {0};
@@ -117,7 +117,7 @@ static bool set_point(const json_t *lines, size_t first, size_t end, point *p)
     snprintf(p->part[PART_MODEL], sizeof p->part[0], "%.*s %.*s %s, batch %d, %s",
              BN_FIT(what.model, 60), BN_FIT(what.variant, 30), what.phase, what.batch, what.dtype);
     set_size(&what, p->part[PART_SIZE], sizeof p->part[0]);
-    snprintf(p->part[PART_WAY], sizeof p->part[0], "%s, %d graph%s, layouts %.*s", what.mode,
+    snprintf(p->part[PART_MODE], sizeof p->part[0], "%s, %d graph%s, layouts %.*s", what.mode,
              what.graphs, what.graphs == 1 ? "" : "s", BN_FIT(layouts, 40));
     snprintf(p->part[PART_LOOP], sizeof p->part[0], "%s%s%s%s%s",
              strcmp(what.scan, "on") == 0 ? "scanned" : "unrolled",
@@ -155,7 +155,7 @@ static bool find_series(picture *d)
         for (size_t i = 1; i < d->count; i++)
             d->same[k] = d->same[k] && strcmp(d->points[i].part[k], d->points[0].part[k]) == 0;
     }
-    /* What the picture is about is said of each line, also where there is one. */
+    /* The picture is about loops, so each series names its own, also where there is one series. */
     d->same[PART_LOOP] = false;
     for (size_t i = 0; i < d->count; i++) {
         point *p = &d->points[i];
@@ -173,7 +173,7 @@ static bool find_series(picture *d)
     return true;
 }
 
-/* Puts figure NUMBER of all steps where plot_panels has them. */
+/* Puts figure NUMBER of all steps in plot_panels' order. */
 static void spread(const picture *d, size_t number, double *y)
 {
     for (size_t i = 0; i < d->series_count * d->depths; i++)
@@ -191,7 +191,7 @@ static void spread(const picture *d, size_t number, double *y)
 
 /* ---- the picture ----------------------------------------------------------------------- */
 
-/* Where a time is not known of all, since no clock is known of a topology, cycles are shown. */
+/* Replaces times by cycles where some topology's clock is unknown. */
 static bool choose_cycles(picture *d)
 {
     bool all = true;
@@ -214,9 +214,7 @@ static bn_code draw(picture *d, plot *p, bn_status *st)
     plot_panel panels[FIGURES];
     char common[PARTS * 200], subtitle[PARTS * 200 + 100];
     const size_t size = d->series_count * d->depths;
-    double *y = malloc(FIGURES * size * sizeof *y);
-    if (!y)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a picture");
+    double *y = bn_zalloc(FIGURES * size, sizeof *y);
     for (size_t k = 0; k < FIGURES; k++) {
         spread(d, k, y + k * size);
         panels[k] = (plot_panel){names[k], y + k * size};
@@ -224,7 +222,7 @@ static bn_code draw(picture *d, plot *p, bn_status *st)
     join(d, &d->points[0], true, common, sizeof common);
     snprintf(subtitle, sizeof subtitle,
              "%s. Estimated by the compiler: nothing was executed on a device.", common);
-    const plot_words words = {"What grows with the number of layers", subtitle, "ESTIMATED"};
+    const plot_words words = {"Estimates over the number of layers", subtitle, "ESTIMATED"};
     const bn_code code = plot_panels(&words, "layers", d->series, d->series_count, d->x, d->depths,
                                      panels, FIGURES, p, st);
     free(y);
@@ -243,8 +241,7 @@ static bn_code make(picture *d, const json_t *lines, plot *p, bn_status *st)
         return bn_fail(st, BN_NOT_FOUND, "nothing was estimated");
     if (!find_series(d))
         return bn_fail(st, BN_INVALID,
-                       "more than %d setups have no room in a picture; give fewer models, phases, "
-                       "topologies",
+                       "a picture takes at most %d setups; give fewer models, phases or topologies",
                        MOST_SERIES);
     return draw(d, p, st);
 }
@@ -252,12 +249,11 @@ static bn_code make(picture *d, const json_t *lines, plot *p, bn_status *st)
 bn_code estimate_picture(const json_t *lines, const char *path, bn_status *st)
 {
     const size_t most = json_array_size(lines) + 1;
-    picture d = {.points = calloc(most, sizeof *d.points), .x = calloc(most, sizeof *d.x)};
+    picture d = {.points = bn_zalloc(most, sizeof *d.points), .x = bn_zalloc(most, sizeof *d.x)};
     plot p = {0};
     plot_format format;
     bn_text out = {0};
-    bn_code code = d.points && d.x ? plot_format_parse(path, &format, st)
-                                   : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a picture");
+    bn_code code = plot_format_parse(path, &format, st);
     if (code == BN_OK)
         code = make(&d, lines, &p, st);
     if (code == BN_OK)

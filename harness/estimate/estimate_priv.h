@@ -4,29 +4,29 @@
  *
  *   estimate_command.c  the command: steps, topologies, layouts, one after the other
  *   estimate_step.c     a step's graphs    estimate_recorded.c  a recorded step's programs
- *   estimate_compile.c  a program, compiled in a worker unless it was before, and its line
+ *   estimate_compile.c  a program, compiled in a worker unless it was compiled before, and its line
  *   estimate_sim.c      times for the simulated device
- *   estimate_picture.c  what grows with the number of layers
+ *   estimate_picture.c  figures over the number of layers
  *   estimate_record.c   records of a store
  *   estimate_table.c    the table           estimate_notes.c  the sentences below it
- *   estimate_line.c     what is known of a graph, as JSON, and its figures
- *   estimate_facts.c    clocks and times that others published
- *   estimate_cache.c    what was compiled before
+ *   estimate_line.c     a graph's line, as JSON, and its figures
+ *   estimate_facts.c    published clocks and times
+ *   estimate_cache.c    results of earlier compilations
  *   estimate_job.c      the worker's half
  *
  * A line is a JSON object of one graph, or recorded program, on one topology:
- *   step, number, of        which step it belongs to, which graph of it, and of how many
- *   experiment              what the step is, as in a record
- *   topology, layouts       as they were asked for
- *   graph, module           its label, and what the program is called in its text
+ *   step, number, of        its step, its number in the step from 1, and how many there are
+ *   experiment              the step, as in a record
+ *   topology, layouts       as asked for
+ *   graph, module           its label, and the program's name in its text
  *   nodes, flops, text_bytes  of ours; of recorded programs 0 and null, but for the bytes
  *   times_a_step            how often the step executes it
  *   trace_ns                of this host, to trace the whole step; null of recorded programs
- *   recorded                what is known of the recording, as in a request (jobs.h); or absent
+ *   recorded                the recording, as in a request (jobs.h); or absent
  *   class, message          "ok", or why there is no estimate
  *   cached                  it was compiled before
- *   estimate                what the worker found; see estimate_job.c
- *   clock_ghz, clock_source, estimated_ms   null where no clock is known
+ *   estimate                the worker's result; see estimate_job.c
+ *   clock_ghz, clock_source, estimated_ms   null where the clock is unknown
  */
 #ifndef BENCH_HARNESS_ESTIMATE_PRIV_H
 #define BENCH_HARNESS_ESTIMATE_PRIV_H
@@ -37,24 +37,24 @@
 
 /* Classes of a line beside those of bn_code_name. */
 #define ESTIMATE_OK       "ok"
-#define ESTIMATE_MEMORY   "out-of-device-memory" /* the compiler says that it cannot fit */
+#define ESTIMATE_MEMORY   "out-of-device-memory" /* too little, by the compiler */
 #define ESTIMATE_TOPOLOGY "no-topology"          /* the plugin has none of that name */
 
 #define ESTIMATE_TITLE 512 /* bytes; enough for any */
 
 /* ---- estimate_facts.c ----------------------------------------------------------------- */
 
-/* Gigahertz of the devices of TOPOLOGY, and who published it; 0: not known. */
+/* Gigahertz of the devices of TOPOLOGY, and its source; 0: unknown. */
 double estimate_clock(const char *topology, const char **source);
 /* A time that was published. */
 typedef struct estimate_time {
     double ms;
-    bool wall; /* of the host, who waited: the device took less; false: of the device */
+    bool wall; /* of the host, which waited: the device took less; false: of the device */
     const char *source;
     const char *scope; /* the part of the model that was measured; NULL: all of it */
 } estimate_time;
-/* Finds that of what WHAT is, on TOPOLOGY; of its graph LABEL, or of the whole step where LABEL is
- * NULL. False: none is known. */
+/* Finds that of WHAT on TOPOLOGY, of its graph LABEL, or of the whole step where LABEL is NULL.
+ * False: none is known. */
 bool estimate_published(const res_experiment *what, const char *topology, const char *label,
                         estimate_time *found);
 
@@ -66,7 +66,7 @@ json_t *estimate_items(const hlo_items *items);
 
 /* ---- estimate_cache.c ------------------------------------------------------------------ */
 
-/* What an entry is of. */
+/* All that a result depends on. */
 typedef struct estimate_key {
     const char *sha256; /* of the plugin */
     const char *topology;
@@ -76,59 +76,60 @@ typedef struct estimate_key {
     size_t length;
     const char *digest;
 } estimate_key;
-/* What the open FOLDER (-1: none) has of KEY (new reference), or NULL. It is said of an entry that
- * is there why it is of no use. */
+/* The result for KEY in the open FOLDER (-1: none; new reference), or NULL. Reports an entry that
+ * is of no use. */
 json_t *estimate_cache_get(int folder, const estimate_key *key);
-/* Keeps RESULT. That it cannot be kept costs a later compilation, so it is no error. */
+/* Keeps RESULT. A failure costs a later compilation, and is no error. */
 void estimate_cache_put(int folder, const estimate_key *key, const json_t *result);
 
 /* ---- estimate_line.c -------------------------------------------------------------------- */
 
-/* Member NAME, or PART.NAME, of what was found of LINE's graph; -1: not known. */
+/* Member NAME, or PART.NAME, of LINE's estimate; -1: unknown. */
 double estimate_figure(const json_t *line, const char *part, const char *name);
 const char *estimate_word(const json_t *line, const char *name);
 /* Items of LINE's list NAME; of them those without a known figure LACKING, "cycles" or "times",
  * unless it is NULL. */
 size_t estimate_count(const json_t *line, const char *name, const char *lacking);
 bool estimate_is_ok(const json_t *line);
-/* Whether RESULT, from a worker or a file, is what estimate_job.c makes. */
+/* Whether RESULT, from a worker or a file, has the form of estimate_job.c. */
 bool estimate_sound(const json_t *result);
 /* Adds clock and time to LINE. */
 void estimate_time_line(json_t *line);
 /* The end of the lines of the step that begins at FIRST. */
 size_t estimate_step_end(const json_t *lines, size_t first);
-/* How often its step executes LINE's program; 1 where nothing is said. */
+/* How often its step executes LINE's program; 1 by default. */
 double estimate_times(const json_t *line);
-/* Sum over the lines from FIRST to END; -1 where one does not know it. */
+/* Sum over the lines from FIRST to END; -1 where one is unknown. */
 double estimate_sum(const json_t *lines, size_t first, size_t end, const char *part,
                     const char *name);
 /* The same of a whole step: each counts as often as the step executes it. */
 double estimate_sum_of_step(const json_t *lines, size_t first, size_t end, const char *name);
-/* The largest of the lines from FIRST to END; -1 where one does not know it: that may be it. */
+/* The largest of the lines from FIRST to END; -1 where one is unknown, which may be the largest. */
 double estimate_largest(const json_t *lines, size_t first, size_t end, const char *part,
                         const char *name);
 /* Whether WHAT is a recorded step. */
 bool estimate_is_recorded(const res_experiment *what);
 /* LINE's time in milliseconds, and the sum over a step, in which each line counts as often as the
- * step executes it; -1: one is not known. */
+ * step executes it; -1: one is unknown. */
 double estimate_ms(const json_t *line);
 double estimate_sum_ms(const json_t *lines, size_t first, size_t end);
 /* The class of the first of the lines from FIRST to END that has no estimate; else ESTIMATE_OK. */
 const char *estimate_class(const json_t *lines, size_t first, size_t end);
 /* FIRST, unless it is NULL, and LIST, which ends with NULL, as an array (new reference). */
 json_t *estimate_words(const char *first, const char *const *list);
-/* What LINE's step is: its experiment. False where it cannot be read. */
+/* The experiment of LINE's step. False where it cannot be read. */
 bool estimate_what(const json_t *line, res_experiment *what);
 /* Appends "seq 512, adamw": sizes and training of WHAT, and MORE of its axes, where they are not
  * the usual ones. */
 void estimate_put_setup(const res_experiment *what, res_axis_set more, bn_text *out);
 /* "resnet50 train b32 f32", "llama train b1 f32, seq 512, sgd, scan on", for people: all in which
- * steps of a call may differ, but for topology, mode and layouts. Sizes are said where they are not
- * the model's own. */
+ * steps of a call may differ, but for topology, mode and layouts. The model's own sizes are left
+ * out.
+ */
 void estimate_step_title(const res_experiment *what, char *text, size_t size);
 /* The same of LINE's step. */
 void estimate_title(const json_t *line, char *text, size_t size);
-/* "12.3 M", "1.05 G": three digits; "-" for what is not known. UNIT is put behind. */
+/* "12.3 M", "1.05 G": three digits, and UNIT; "-" where unknown. */
 void estimate_put_amount(bn_text *out, double amount, const char *unit);
 
 /* ---- estimate_table.c, estimate_notes.c --------------------------------------------------- */
@@ -137,15 +138,16 @@ void estimate_put_amount(bn_text *out, double amount, const char *unit);
 void estimate_table(const json_t *lines, res_format format, bn_text *out);
 /* Appends a table of where the cycles go, for each graph. */
 void estimate_scopes(const json_t *lines, res_format format, bn_text *out);
-/* Appends times that were published beside those that are estimated. */
+/* Appends estimated times with the published ones. */
 void estimate_beside_published(const json_t *lines, res_format format, bn_text *out);
-/* Appends what must be said of LINES, a sentence a line. */
+/* Appends notes on LINES, a sentence a line. */
 void estimate_notes(const json_t *lines, bn_text *out);
 
 /* ---- estimate_sim.c ---------------------------------------------------------- */
 
-/* Whether the simulated device can stand for TOPOLOGY: a clock makes its cycles times, and a preset
- * has what is not estimated. Else BN_INVALID, and the message names generations that have both. */
+/* Checks that the simulated device can stand for TOPOLOGY: a clock turns its cycles into times, and
+ * a preset has all other figures. Else BN_INVALID, and the message names generations that have
+ * both. */
 BN_MUST_USE bn_code estimate_into_sim_check(const char *topology, bn_status *st);
 /* Writes the times of LINES, which are of one step, to PATH, a file of settings of the simulated
  * device. BN_NOT_SUPPORTED where one has no time; BN_INVALID where there are none, or graphs of one
@@ -154,8 +156,7 @@ BN_MUST_USE bn_code estimate_into_sim(const json_t *lines, const char *path, bn_
 
 /* ---- estimate_picture.c ------------------------------------------------------ */
 
-/* Whether the COUNT steps of LIST have two numbers of layers, so that there is something to draw
- * over; else BN_INVALID. */
+/* Checks that the COUNT steps of LIST have two numbers of layers to draw over; else BN_INVALID. */
 BN_MUST_USE bn_code estimate_picture_check(const job_experiment *list, size_t count, bn_status *st);
 /* Draws LINES over the number of layers into PATH, which ends in .svg, .png or .gp: a series for
  * each setup. BN_NOT_FOUND where the number does not change, or gnuplot is not here. */
@@ -172,7 +173,7 @@ typedef struct estimate_run {
     json_t *lines;
     size_t number, of;            /* graphs, for the progress line */
     size_t kept;                  /* records */
-    char refused[CLI_ITEM_BYTES]; /* the topology that the plugin does not have, and what it said */
+    char refused[CLI_ITEM_BYTES]; /* the topology that the plugin does not have, and its message */
     char refusal[1024];
     bool failed;
 } estimate_run;
@@ -186,25 +187,25 @@ typedef struct estimate_task {
 typedef struct estimate_program {
     const res_experiment *what; /* the step */
     const char *title;          /* for messages */
-    size_t index, of;           /* which of the step's programs, from 0, and of how many */
-    const char *graph, *module; /* its label, and what it is called in its text */
+    size_t index, of;           /* among the step's programs, from 0; how many there are */
+    const char *graph, *module; /* its label, and its name in its text */
     int64_t nodes;
-    double flops;       /* as bench counts them; NaN: not known */
-    double offloaded;   /* bytes that the text asks into the host's memory */
+    double flops;       /* as bench counts them; NaN: unknown */
+    double offloaded;   /* bytes that the text offloads to the host's memory */
     uint64_t trace_ns;  /* of this host, to trace the whole step; 0: it was not traced */
     int64_t times;      /* executions a step */
     const char *format; /* "mlir", "hlo" */
     const char *text;   /* NULL: it is in the file PATH, which has the DIGEST */
     size_t size;        /* bytes */
     const char *path, *digest;
-    const json_t *recorded; /* what is known of its recording; NULL: it is of none */
+    const json_t *recorded; /* its recording; NULL: none */
 } estimate_program;
 /* Compiles PROGRAM, unless it was compiled before or the plugin does not have the topology, and
- * adds a line to RUN. Returns what the compiler said (new reference); NULL where it said nothing.
- * What the user stops is no line. */
+ * adds a line to RUN, unless the user stopped it. Returns the worker's result (new reference), or
+ * NULL. */
 json_t *estimate_compile(estimate_run *run, const estimate_task *task,
                          const estimate_program *program);
-/* Adds the line of PROGRAM, which cannot be compiled: WHY. */
+/* Adds the line of PROGRAM, which cannot be compiled because of WHY. */
 void estimate_add_failure(estimate_run *run, const estimate_task *task,
                           const estimate_program *program, const bn_status *why);
 
@@ -218,9 +219,8 @@ void estimate_recorded(estimate_run *run, const estimate_task *task);
 
 /* ---- estimate_record.c ---------------------------------------------------------------------- */
 
-/* Writes the record of TASK's step, whose lines are those of RUN from FIRST on, into the store that
- * was asked for. Nothing where none was, where a graph was not tried, since the user stopped it,
- * and where there is no such topology. */
+/* Writes the record of TASK's step, whose lines are those of RUN from FIRST on, into --store. Does
+ * nothing without one, where the user stopped the step, and where there is no such topology. */
 BN_MUST_USE bn_code estimate_keep(estimate_run *run, const estimate_task *task, size_t first,
                                   bn_status *st);
 

@@ -1,7 +1,7 @@
 /*
- * estimate_record.c - a step that was estimated becomes a record of a store. It holds what the
- * compiler says of its programs, and what was estimated in its provenance; it has no steps, and its
- * runtime's name says what it is (results/records/estimates.h).
+ * estimate_record.c - records of estimated steps. A record holds the compiler's figures of the
+ * programs, and the estimates in its provenance; it has no steps, and its runtime's name is marked
+ * (results/records/estimates.h).
  */
 #include "harness/estimate/estimate_priv.h"
 #include "results/records/estimates.h"
@@ -12,10 +12,9 @@
 
 #define NAME_BYTES 100 /* of a runtime, and of a topology */
 
-/* ---- what it is of ---------------------------------------------------------------------- */
+/* ---- the experiment --------------------------------------------------------------------- */
 
-/* "tpu v4:1x1x1 megacore (estimated)". Of a name with a slash series would take the last part only.
- */
+/* "tpu v4:1x1x1 megacore (estimated)", without a slash: series take the last part of a path. */
 static void name_runtime(const estimate_task *task, res_experiment *e)
 {
     const char *runtime = bn_base_name(task->experiment->what.runtime);
@@ -30,23 +29,21 @@ static void name_runtime(const estimate_task *task, res_experiment *e)
 }
 
 /* Adds the topology's options to the settings, which have the compiler's flags. */
-static bn_code add_settings(const estimate_run *run, res_experiment *e, bn_status *st)
+static void add_settings(const estimate_run *run, res_experiment *e)
 {
     bn_text text = {0};
     bn_text_puts(&text, e->settings);
     for (const char *const *option = run->options->option; option && *option; option++)
         bn_text_printf(&text, "%s%s", text.length ? " " : "", *option);
-    const bool made = !text.failed;
-    if (made && text.length)
+    if (text.length)
         snprintf(e->settings, sizeof e->settings, "%.*s",
                  (int)bn_utf8_fit(text.data, sizeof e->settings - 1), text.data);
     bn_text_free(&text);
-    return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for settings");
 }
 
 /* ---- its programs ------------------------------------------------------------------------ */
 
-/* A size, and what counts operations; -1 and NaN for what is not known. */
+/* A size, and a number of operations; -1 and NaN where unknown. */
 static int64_t bytes_of(const json_t *line, const char *part, const char *name)
 {
     const double bytes = estimate_figure(line, part, name);
@@ -87,13 +84,13 @@ static void fill_execution(const json_t *line, res_execution *x)
 
 /* ---- provenance -------------------------------------------------------------------------- */
 
-/* NUMBER, or null where it is not known. */
+/* NUMBER, or null where it is unknown. */
 static json_t *known(double number)
 {
     return number < 0 ? json_null() : res_json_real(number);
 }
 
-/* A copy of LINE's member NAME of what was found of PART (new reference); NULL: there is none. */
+/* A copy of member PART.NAME of LINE's estimate (new reference); NULL: there is none. */
 static json_t *found(const json_t *line, const char *part, const char *name)
 {
     const json_t *estimate = json_object_get(line, "estimate");
@@ -116,7 +113,7 @@ static json_t *figures_json(double cycles, double copy_cycles, double ms)
                      known(ms));
 }
 
-/* Adds to FIGURES what makes the sum over the lines from FIRST to END too low. */
+/* Adds the counts to FIGURES that make the sum over the lines from FIRST to END too low. */
 static void add_lacks(json_t *figures, const json_t *lines, size_t first, size_t end)
 {
     static const struct {
@@ -202,17 +199,14 @@ static bn_code fill(const estimate_run *run, const estimate_task *task, size_t f
     name_runtime(task, &r->experiment);
     set_failure(lines, first, end, r);
     snprintf(r->values, sizeof r->values, "none");
-    bn_code code = add_settings(run, &r->experiment, st);
-    if (code == BN_OK)
-        code = res_record_reserve_executions(r, end - first, st);
+    add_settings(run, &r->experiment);
+    bn_code code = res_record_reserve_executions(r, end - first, st);
     for (size_t i = 0; code == BN_OK && i < end - first; i++)
         fill_execution(json_array_get(lines, first + i), &r->executions[i]);
     json_decref(r->provenance);
     r->provenance =
         json_pack("{so so so}", "runtime", runtime_json(run, task, line), "host",
                   job_host_describe(), "estimate", estimate_json(task, lines, first, end));
-    if (code == BN_OK && !r->provenance)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
     return code == BN_OK ? res_record_check(r, st) : code;
 }
 
@@ -233,8 +227,7 @@ bn_code estimate_keep(estimate_run *run, const estimate_task *task, size_t first
     if (!store || end == first || !is_whole(run->lines, first, end))
         return BN_OK;
     res_record *r = res_record_new();
-    bn_code code = r ? fill(run, task, first, end, r, st)
-                     : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
+    bn_code code = fill(run, task, first, end, r, st);
     if (code == BN_OK)
         code = res_store_write(store, r, NULL, 0, st);
     run->kept += code == BN_OK;

@@ -1,6 +1,6 @@
 /*
- * estimate_recorded.c - a step that was recorded, on a topology: each of its programs is compiled
- * as the framework handed it over, and counts as often as the step executes it.
+ * estimate_recorded.c - a recorded step on a topology: each of its programs is compiled as the
+ * framework passed it, and counts as often as the step executes it.
  */
 #include "harness/estimate/estimate_priv.h"
 
@@ -26,15 +26,15 @@ static const char *word(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* Whether P's file, of the FORM in which it was recorded, can be compiled; its size. */
-static bn_code look_at(estimate_program *p, bn_status *st)
+/* Checks that P's file, of the form in which it was recorded, can be compiled, and sets its size.
+ */
+static bn_code check_file(estimate_program *p, bn_status *st)
 {
     int fd;
     if (strcmp(p->format, "executable") == 0)
         return bn_fail(st, BN_NOT_SUPPORTED,
-                       "the framework loaded it as an executable of the recorded device, and its "
-                       "program was not kept; record without the framework's cache of "
-                       "compilations");
+                       "the framework loaded an executable of the recorded device, so its program "
+                       "is not in the recording; record without the framework's compilation cache");
     bn_code code = bn_regular_open(p->path, &fd, &p->size, st);
     if (code == BN_OK)
         close(fd);
@@ -64,7 +64,7 @@ static void estimate_part(estimate_run *run, const estimate_task *task, size_t i
                           .path = word(code, "path"),
                           .digest = word(code, "sha256"),
                           .recorded = json_object_get(request, "recorded")};
-    if (look_at(&p, &why) == BN_OK)
+    if (check_file(&p, &why) == BN_OK)
         json_decref(estimate_compile(run, task, &p));
     else
         estimate_add_failure(run, task, &p, &why);

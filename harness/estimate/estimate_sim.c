@@ -1,6 +1,6 @@
 /*
- * estimate_sim.c - estimated times for the simulated device: a file of its settings that states for
- * each graph of a step what it takes (runtime/sim/README.md, `stated`), and refuses all others.
+ * estimate_sim.c - estimated times for the simulated device: a file of its settings that states the
+ * time of each graph of a step (runtime/sim/README.md, `stated`), and refuses all others.
  */
 #include "harness/estimate/estimate_priv.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The simulated device's presets, by the part of a topology's name before the colon: rates for what
- * the file does not state. */
+/* The simulated device's presets, by the part of a topology's name before the colon: rates that the
+ * file does not state. */
 static const char *const presets[][2] = {
     {"v4", "tpu-v4"}, {"v5e", "tpu-v5e"}, {"v5p", "tpu-v5p"}, {"v6e", "tpu-v6e"}};
 
@@ -32,16 +32,14 @@ bn_code estimate_into_sim_check(const char *topology, bn_status *st)
     for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
         if (estimate_clock(presets[i][0], &source) > 0)
             bn_text_printf(&able, "%s%s", able.length ? ", " : "", presets[i][0]);
-    bn_fail(st, BN_INVALID, "--into-sim: no %s of %s is known, so %s; take a topology of %s",
-            timed ? "preset" : "published clock", topology,
-            timed ? "the simulated device cannot be one" : "there are no times",
-            able.data ? able.data : "");
+    bn_fail(st, BN_INVALID, "--into-sim: the %s of %s is unknown; take a topology of %s",
+            timed ? "preset" : "clock", topology, able.data);
     bn_text_free(&able);
     return BN_INVALID;
 }
 
 /* Puts LINE's module and its time into TIMES. BN_NOT_SUPPORTED where it has none. BN_INVALID where
- * another graph of the same name takes another time: the device would not know which is meant. */
+ * another graph of the same name takes another time: the device could not distinguish them. */
 static bn_code add_time(json_t *times, const json_t *line, bn_status *st)
 {
     const char *module = estimate_word(line, "module");
@@ -53,8 +51,8 @@ static bn_code add_time(json_t *times, const json_t *line, bn_status *st)
                        estimate_word(line, "graph"));
     if (other && json_number_value(other) != json_number_value(ms))
         return bn_fail(st, BN_INVALID,
-                       "--into-sim: steps cut in several ways have graphs called %s that take "
-                       "different times; give one of --graphs 2, 3, 5 at a time",
+                       "--into-sim: steps of several --graphs have graphs called %s with different "
+                       "times; give one of --graphs 2, 3, 5 at a time",
                        estimate_word(line, "graph"));
     json_object_set_new(times, module, json_real(json_number_value(ms)));
     return BN_OK;
@@ -78,21 +76,15 @@ static bn_code write_settings(const json_t *lines, json_t *times, const char *pa
     const char *preset = preset_of(topology);
     char title[ESTIMATE_TITLE];
     bn_text stated = {0}, kind = {0};
-    bn_code code = BN_OK;
     put_times(times, &stated);
     estimate_title(json_array_get(lines, 0), title, sizeof title);
-    /* Steps have modules of the same names, so the device says whose times it has. */
+    /* Steps have modules of the same names, so the device's kind names the step. */
     bn_text_printf(&kind, "%.*s, estimated times of %.*s", BN_FIT(topology, 40),
                    BN_FIT(title, 190));
-    json_t *settings = stated.failed || kind.failed
-                           ? NULL
-                           : json_pack("{ss* ss ss sb}", "preset", preset, "kind", kind.data,
-                                       "stated", stated.data ? stated.data : "", "stated_only", 1);
-    char *text = settings ? json_dumps(settings, JSON_INDENT(1) | RES_JSON_SHOWN) : NULL;
-    if (!text)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for settings");
-    else
-        code = bn_file_write_atomic(path, text, strlen(text), st);
+    json_t *settings = json_pack("{ss* ss ss sb}", "preset", preset, "kind", kind.data, "stated",
+                                 stated.data, "stated_only", 1);
+    char *text = json_dumps(settings, JSON_INDENT(1) | RES_JSON_SHOWN);
+    bn_code code = bn_file_write_atomic(path, text, strlen(text), st);
     free(text);
     json_decref(settings);
     bn_text_free(&stated);

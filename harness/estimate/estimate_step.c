@@ -1,9 +1,9 @@
 /*
  * estimate_step.c - a step on a topology: its graphs are those that lazy mode and capture compile.
  *
- * With automatic layouts, what a graph hands on leaves it as the compiler likes it, and the next
- * graph takes it so: its text is made once the layouts of the results before it are known. What
- * variables take over keeps its default layout, in which the next step's first graph finds it.
+ * With automatic layouts, the compiler chooses the layouts of values that a graph passes to the
+ * next one, whose text is made once they are known. Variables keep their default layouts, in which
+ * the next step's first graph finds them.
  */
 #include "harness/estimate/estimate_priv.h"
 #include "models/model.h"
@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step in the making. */
 typedef struct step {
     estimate_run *run;
     const estimate_task *task;
@@ -21,7 +20,7 @@ typedef struct step {
     model *instance;
     mode_plan *plan;
     size_t count;
-    json_t **found; /* [graph] what its worker found, or NULL */
+    json_t **found; /* [graph] its worker's result, or NULL */
     char title[ESTIMATE_TITLE];
 } step;
 
@@ -32,7 +31,7 @@ static bool is_automatic(const step *s)
     return strcmp(s->what.layouts, "auto") == 0;
 }
 
-/* The layout in which an earlier graph hands input INPUT of GRAPH on; NULL: the default. */
+/* The layout in which an earlier graph passes input INPUT of GRAPH; NULL: the default. */
 static const char *layout_of_input(const step *s, size_t graph, size_t input)
 {
     size_t from, output;
@@ -42,29 +41,18 @@ static const char *layout_of_input(const step *s, size_t graph, size_t input)
     return json_string_value(json_array_get(json_object_get(s->found[from], "layouts"), output));
 }
 
-/* Fills IN and OUT, with room for GRAPH's inputs and outputs. */
-static void choose_layouts(const step *s, size_t graph, const char **in, const char **out)
+static void lower(const step *s, size_t graph, bn_text *text)
 {
     const mode_plan_graph *info = mode_plan_describe(s->plan, graph);
+    const char **in = bn_zalloc(info->input_count + 1, sizeof *in);
+    const char **out = bn_zalloc(info->output_count + 1, sizeof *out);
     for (size_t i = 0; i < info->input_count; i++)
         in[i] = layout_of_input(s, graph, i);
     for (size_t o = 0; o < info->output_count; o++)
         out[o] = is_automatic(s) && mode_plan_passes(s->plan, graph, o) ? "auto" : NULL;
-}
-
-static bn_code lower(const step *s, size_t graph, bn_text *text, bn_status *st)
-{
-    const mode_plan_graph *info = mode_plan_describe(s->plan, graph);
-    const char **in = calloc(info->input_count + 1, sizeof *in);
-    const char **out = calloc(info->output_count + 1, sizeof *out);
-    bn_code code = in && out ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for layouts");
-    if (code == BN_OK) {
-        choose_layouts(s, graph, in, out);
-        code = mode_plan_lower(s->plan, graph, &(tg_layouts){in, out}, text, st);
-    }
+    mode_plan_lower(s->plan, graph, &(tg_layouts){in, out}, text);
     free(in);
     free(out);
-    return code;
 }
 
 /* ---- the step ---------------------------------------------------------------- */
@@ -83,11 +71,11 @@ static bn_code begin(step *s, bn_status *st)
     if (code != BN_OK)
         return code;
     s->count = mode_plan_count(s->plan);
-    s->found = calloc(s->count + 1, sizeof *s->found);
-    return s->found ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a step");
+    s->found = bn_zalloc(s->count + 1, sizeof *s->found);
+    return BN_OK;
 }
 
-static void end(step *s)
+static void free_step(step *s)
 {
     for (size_t i = 0; s->found && i < s->count; i++)
         json_decref(s->found[i]);
@@ -106,12 +94,12 @@ static void set_title(step *s, const char *graph)
              is_automatic(s) ? ", layouts auto" : "");
 }
 
-static bn_code do_graph(step *s, size_t graph, bn_status *st)
+static void do_graph(step *s, size_t graph)
 {
     const mode_plan_graph *info = mode_plan_describe(s->plan, graph);
     bn_text text = {0};
     set_title(s, info->label);
-    bn_code code = lower(s, graph, &text, st);
+    lower(s, graph, &text);
     const estimate_program program = {.what = &s->what,
                                       .title = s->title,
                                       .index = graph,
@@ -126,10 +114,8 @@ static bn_code do_graph(step *s, size_t graph, bn_status *st)
                                       .format = "mlir",
                                       .text = text.data,
                                       .size = text.length};
-    if (code == BN_OK)
-        s->found[graph] = estimate_compile(s->run, s->task, &program);
+    s->found[graph] = estimate_compile(s->run, s->task, &program);
     bn_text_free(&text);
-    return code;
 }
 
 bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *st)
@@ -140,7 +126,7 @@ bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *s
     bn_code code = begin(&s, &failure);
     for (size_t i = 0; code == BN_OK && i < s.count && !job_interrupted(); i++) {
         run->number++;
-        code = do_graph(&s, i, &failure);
+        do_graph(&s, i);
     }
     if (code != BN_OK && code != BN_OUT_OF_MEMORY) {
         /* The model refuses its options, or the step reads a value. */
@@ -153,6 +139,6 @@ bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *s
         estimate_add_failure(run, task, &none, &failure);
         code = BN_OK;
     }
-    end(&s);
+    free_step(&s);
     return code == BN_OK ? BN_OK : bn_fail(st, code, "%s", failure.message);
 }

@@ -1,7 +1,6 @@
 /*
  * estimate_table.c - estimates as tables: a row for each graph, and one for the whole of a step
- * that is cut; where the cycles go; published times beside them. CSV has plain numbers and all
- * lines.
+ * that is cut; cycles by scope; published times. CSV has plain numbers and all lines.
  */
 #include "harness/estimate/estimate_priv.h"
 #include "results/records/estimates.h"
@@ -17,11 +16,11 @@ static void put_amount(json_t *row, double amount, const char *unit)
 {
     bn_text text = {0};
     estimate_put_amount(&text, amount, unit);
-    json_array_append_new(row, json_string(text.data ? text.data : "-"));
+    json_array_append_new(row, json_string(text.data));
     bn_text_free(&text);
 }
 
-/* NUMBER as plain digits, all of them where it is whole; nothing for one that is not known. */
+/* NUMBER as plain digits, all of them where it is whole; nothing where it is unknown. */
 static void put_number(json_t *row, double number)
 {
     if (number < 0 || !isfinite(number))
@@ -47,7 +46,7 @@ static void put_share(json_t *row, double part, double whole)
         res_sheet_put(row, "%.1f %%", 100 * part / whole);
 }
 
-/* "18.82"; where there is none, why. */
+/* "18.82", or the CLASS of a failure. */
 static void put_cycles(json_t *row, double cycles, const char *class)
 {
     if (strcmp(class, ESTIMATE_OK) != 0)
@@ -73,7 +72,7 @@ static double sum_flops(const json_t *lines, size_t first, size_t end)
     return sum;
 }
 
-/* The most memory of the device in use at a time by line INDEX of LINES; -1: not known. */
+/* The most memory of the device in use at a time by line INDEX of LINES; -1: unknown. */
 static double device_peak_at(const void *lines, size_t index)
 {
     const json_t *line = json_array_get(lines, index);
@@ -90,8 +89,8 @@ static double figure_of(const json_t *lines, size_t first, size_t end, const cha
 
 /* ---- the table --------------------------------------------------------------- */
 
-/* "capture, 3 graphs, auto"; "recorded". */
-static void put_way(json_t *row, const json_t *line)
+/* "capture 3 auto"; "recorded". */
+static void put_mode(json_t *row, const json_t *line)
 {
     res_experiment what;
     const bool known = estimate_what(line, &what);
@@ -132,7 +131,7 @@ static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whol
     estimate_title(line, title, sizeof title);
     json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
     json_array_append_new(row, json_string(title));
-    put_way(row, line);
+    put_mode(row, line);
     put_graph(row, line, whole);
     put_cycles(row, cycles, class);
     put_ms(row, !ok ? -1 : whole ? estimate_sum_ms(lines, first, end) : estimate_ms(line));
@@ -200,12 +199,6 @@ static const struct {
                    {"serialized_bytes", NULL, "serialized_bytes"}};
 #define CSV_FIGURES (sizeof csv_figures / sizeof *csv_figures)
 
-static void put_field(bn_text *out, const char *text, bool last)
-{
-    res_put_csv(out, text ? text : "");
-    bn_text_putc(out, last ? '\n' : ',');
-}
-
 static void csv_row(const json_t *line, bn_text *out)
 {
     res_experiment what = {0};
@@ -237,9 +230,11 @@ static void csv_row(const json_t *line, bn_text *out)
     res_sheet_put(cells, "%d", known ? what.seq : 0);
     res_sheet_put(cells, "%s", known ? what.optimizer : "");
     res_sheet_put(cells, "%s", known ? what.dropout : "");
-    for (size_t i = 0; i < json_array_size(cells); i++)
-        put_field(out, json_string_value(json_array_get(cells, i)),
-                  i + 1 == json_array_size(cells));
+    for (size_t i = 0; i < json_array_size(cells); i++) {
+        const char *text = json_string_value(json_array_get(cells, i));
+        res_put_csv(out, text ? text : "");
+        bn_text_putc(out, i + 1 == json_array_size(cells) ? '\n' : ',');
+    }
     json_decref(cells);
 }
 
@@ -321,24 +316,19 @@ static void scope_rows(const json_t *line, json_t *rows)
             add_scope(sums, estimate_word(item, "name"), cycles);
     }
     const size_t count = json_object_size(sums);
-    scope_sum *list = calloc(count + 1, sizeof *list);
+    scope_sum *list = bn_zalloc(count + 1, sizeof *list);
     const char *name;
     json_t *value;
     size_t n = 0;
     char title[ESTIMATE_TITLE];
     estimate_title(line, title, sizeof title);
-    json_object_foreach(sums, name, value)
-    {
-        if (list)
-            list[n++] = (scope_sum){name, json_number_value(value)};
-    }
-    if (list)
-        qsort(list, n, sizeof *list, by_cycles);
+    json_object_foreach(sums, name, value) list[n++] = (scope_sum){name, json_number_value(value)};
+    qsort(list, n, sizeof *list, by_cycles);
     for (size_t i = 0; i < n; i++) {
         json_t *row = json_array();
         json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
         json_array_append_new(row, json_string(title));
-        put_way(row, line);
+        put_mode(row, line);
         json_array_append_new(row, res_json_text(estimate_word(line, "graph")));
         json_array_append_new(row, res_json_text(list[i].name));
         put_cycles(row, list[i].cycles, ESTIMATE_OK);
@@ -398,7 +388,7 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
     estimate_title(line, title, sizeof title);
     json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
     json_array_append_new(row, json_string(title));
-    put_way(row, line);
+    put_mode(row, line);
     if (published.scope) { /* of a step that is one graph */
         own *= share_of_scope(line, published.scope);
         res_sheet_put(row, "scope %s", published.scope);
@@ -436,9 +426,9 @@ void estimate_beside_published(const json_t *lines, res_format format, bn_text *
         res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
         if (format != RES_TABLE_CSV)
             res_put_set_in(out, format,
-                           "\nA time that was measured on the host holds more than the device's "
-                           "work: an estimate should lie below it.\n");
+                           "\nA time that was measured on the host includes more than device time: "
+                           "an estimate should be below it.\n");
     } else
-        bn_text_puts(out, "No published time is known of what was estimated.\n");
+        bn_text_puts(out, "No published time of these steps is known.\n");
     json_decref(rows);
 }

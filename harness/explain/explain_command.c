@@ -1,6 +1,6 @@
 /*
- * explain_command.c - bench explain, in the parent: one experiment, a worker that runs its first
- * steps, and what that says.
+ * explain_command.c - bench explain, in the parent: one experiment, a worker for its first steps,
+ * and its answer.
  */
 #include "harness/explain/explain_priv.h"
 
@@ -18,11 +18,12 @@ static const char help[] =
     "  bench explain --model example_branch --mode capture\n"
     "  bench explain --model transformer_wmt_en_de --variant small --lengths varying\n"
     "\n"
-    "Exit codes: 0 the steps ran, whatever there is to complain of; 1 they failed; 2 usage; 3\n"
-    "environment: no such plugin; 130 interrupted.\n";
+    "Exit codes: 0 the steps ran, with or without findings; 1 they failed; 2 usage; 3 "
+    "environment:\n"
+    "no such plugin; 130 interrupted.\n";
 
-/* The one experiment of MATRIX, into *E. */
-static bn_code make(const job_matrix *matrix, job_experiment *e, bn_status *st)
+/* Expands MATRIX to its one experiment. */
+static bn_code expand(const job_matrix *matrix, job_experiment *e, bn_status *st)
 {
     job_experiment *list = NULL;
     size_t count = 0;
@@ -50,24 +51,21 @@ static bn_code make(const job_matrix *matrix, job_experiment *e, bn_status *st)
     return code == BN_OK ? job_words_check(e, NULL, st) : code;
 }
 
-static bn_code print(const json_t *explanation, const char *title, res_format format,
-                     const cli_output *output, bn_status *st)
+static void print(const json_t *explanation, const char *title, res_format format,
+                  const cli_output *output)
 {
     bn_text text = {0}, wide = {0};
     if (format == RES_TABLE_JSON) {
         cli_json(explanation);
-        return BN_OK;
+        return;
     }
     explain_put(explanation, title, output->verbose, format, &text);
     if (cli_is_narrow(output))
         explain_put(explanation, title, output->verbose, RES_TABLE_TEXT, &wide);
-    if (text.failed)
-        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the explanation");
     cli_show_either(&text, &wide);
-    return st->code;
 }
 
-/* The worker is another process, in which a plugin runs: what it says is checked. */
+/* The worker is another process, in which a plugin runs: its answer is checked. */
 static bool is_explanation(const json_t *json)
 {
     return json_is_integer(json_object_get(json, "bench_explain")) &&
@@ -75,16 +73,15 @@ static bool is_explanation(const json_t *json)
            json_is_array(json_object_get(json, "complaints"));
 }
 
-/* Runs E, called TITLE, in a worker. *EXPLANATION (new reference) gets its answer; *USAGE: the
- * runtime refused what E asks of it. */
+/* Runs E in a worker. *EXPLANATION (new reference) is its answer; *USAGE: the runtime refused E's
+ * options. */
 static bn_code ask(const job_experiment *e, const job_order *order, json_t **explanation,
                    bool *usage, bn_status *st)
 {
     job_outcome outcome = {0};
     job_order job = *order;
     job.request = json_pack("{ss so}", "job", "explain", "experiment", job_experiment_to_json(e));
-    bn_code code = job.request ? job_supervise(&job, &outcome, st)
-                               : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
+    bn_code code = job_supervise(&job, &outcome, st);
     json_decref(job.request);
     *usage = code == BN_OK && outcome.usage;
     if (code == BN_OK && outcome.status != BN_OK)
@@ -96,7 +93,7 @@ static bn_code ask(const job_experiment *e, const job_order *order, json_t **exp
     return code;
 }
 
-/* What E's record will call it. */
+/* E's title in records. */
 static void put_title(const job_experiment *e, char *title, size_t size)
 {
     job_experiment named = *e;
@@ -104,7 +101,7 @@ static void put_title(const job_experiment *e, char *title, size_t size)
     job_experiment_title(&named, title, size);
 }
 
-/* Runs E in a worker, and prints what it answers. */
+/* Runs E in a worker and prints its answer. */
 static cli_exit run(const job_experiment *e, res_format format, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
@@ -118,15 +115,13 @@ static cli_exit run(const job_experiment *e, res_format format, const cli_output
                   title, (long long)e->steps);
     bn_code code = ask(e, &job, &explanation, &usage, &st);
     cli_line_clear();
-    cli_exit exit_code = CLI_EXIT_OK;
     if (code == BN_OK)
-        (void)print(explanation, title, format, output, &st);
-    if (st.code != BN_OK)
-        exit_code = job_interrupted() ? CLI_EXIT_INTERRUPTED
-                    : usage           ? (cli_complain(&st), CLI_EXIT_USAGE)
-                                      : (cli_complain(&st), CLI_EXIT_FAILED);
+        print(explanation, title, format, output);
     json_decref(explanation);
-    return exit_code;
+    if (code == BN_OK || job_interrupted())
+        return code == BN_OK ? CLI_EXIT_OK : CLI_EXIT_INTERRUPTED;
+    (void)cli_complain(&st);
+    return usage ? CLI_EXIT_USAGE : CLI_EXIT_FAILED;
 }
 
 bn_code explain_report(const job_experiment *e, const job_order *order, bn_text *out, bn_status *st)
@@ -152,7 +147,7 @@ static int explain(explain_options *options)
         code =
             bn_fail(&st, BN_INVALID, "explain prints text or json, not %s", options->output.format);
     if (code == BN_OK)
-        code = make(&options->matrix, &e, &st);
+        code = expand(&options->matrix, &e, &st);
     return code == BN_OK ? (int)run(&e, format, &options->output) : (int)cli_complain(&st);
 }
 

@@ -1,5 +1,5 @@
 /*
- * explain_job.c - in a worker: a model's first steps are run and watched.
+ * explain_job.c - in a worker: runs and watches a model's first steps.
  */
 #include "harness/causes/causes.h"
 #include "harness/explain/explain_priv.h"
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* LISTS, which is stolen, with what was explained, and what is amiss (new reference). */
+/* LISTS, which is stolen, with the experiment and the findings (new reference). */
 static json_t *explanation(const worker_session *s, json_t *lists)
 {
     const res_experiment *w = &s->experiment->what;
@@ -16,7 +16,7 @@ static json_t *explanation(const worker_session *s, json_t *lists)
                           res_json_text(w->runtime), "steps", (json_int_t)s->experiment->steps,
                           "asked_graphs", (int)w->graphs, "simulated", worker_session_simulated(s));
     json_object_update_new(e, lists);
-    json_object_set_new(e, "complaints", explain_complaints(e, false));
+    json_object_set_new(e, "complaints", cause_findings(e, false));
     return e;
 }
 

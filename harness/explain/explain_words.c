@@ -20,7 +20,8 @@ static long long number_of(const json_t *object, const char *key)
     return (long long)json_integer_value(json_object_get(object, key));
 }
 
-/* ---- the parts ------------------------------------------------------------------------------- */
+/* ---- lists -------------------------------------------------------------------------------------
+ */
 
 static void put_graphs(const json_t *e, res_format format, bn_text *out)
 {
@@ -74,7 +75,7 @@ static void put_guards(const json_t *e, bool all, bn_text *out)
         bn_text_puts(out, "\nGuards: none; each step is traced, and its hash finds the graphs\n");
         return;
     }
-    bn_text_printf(out, "\nGuards: %zu of the newest capture; captures: %lld\n",
+    bn_text_printf(out, "\nGuards: %zu of the latest capture; captures: %lld\n",
                    json_array_size(guards), number_of(e, "captures"));
     json_array_foreach(guards, i, g)
     {
@@ -87,7 +88,7 @@ static void put_guards(const json_t *e, bool all, bn_text *out)
         bn_text_printf(out, "  and types of %zu more variables (--verbose)\n", types - 3);
 }
 
-/* A line each for at most so many items of list KEY. */
+/* A line for each of the first MOST_LINES items of list KEY, or with ALL of all. */
 static void put_list(const json_t *e, const char *key, const char *title,
                      void (*put)(const json_t *item, bn_text *out), bool all, bn_text *out)
 {
@@ -159,10 +160,10 @@ static void put_host_op(const json_t *o, bn_text *out)
     res_why_put_at(o, out);
 }
 
-/* ---- complaints --------------------------------------------------------------------------------
+/* ---- findings ----------------------------------------------------------------------------------
  */
 
-static void put_complaint(const json_t *o, long long steps, bn_text *out)
+static void put_finding(const json_t *o, long long steps, bn_text *out)
 {
     const char *rule = text_of(o, "rule");
     const long long count = number_of(o, "count");
@@ -171,9 +172,9 @@ static void put_complaint(const json_t *o, long long steps, bn_text *out)
         bn_text_printf(out, "%s on the host, in %lld of %lld steps", text_of(o, "op"), count,
                        steps);
     else if (strcmp(rule, "read") == 0)
-        bn_text_printf(out, "a value is read in %lld of %lld steps", count, steps);
+        bn_text_printf(out, "the host reads a value in %lld of %lld steps", count, steps);
     else if (strcmp(rule, "values") == 0)
-        bn_text_printf(out, "a value was new, and the step traced again, %lld times", count);
+        bn_text_printf(out, "%lld times the step was traced again for a new value", count);
     else
         placed = false;
     if (placed) {
@@ -185,16 +186,15 @@ static void put_complaint(const json_t *o, long long steps, bn_text *out)
     bn_text_printf(out, "\n    %s\n", text_of(o, "advice"));
 }
 
-static void put_complaints(const json_t *e, bn_text *out)
+static void put_findings(const json_t *e, bn_text *out)
 {
     const json_t *list = json_object_get(e, "complaints"), *one;
     size_t i;
-    bn_text_printf(out, "\n%s\n",
-                   json_array_size(list) > 0 ? "Complaints:" : "There is nothing to complain of.");
+    bn_text_printf(out, "\n%s\n", json_array_size(list) > 0 ? "Findings:" : "No problems found.");
     json_array_foreach(list, i, one)
     {
         bn_text_puts(out, "  ");
-        put_complaint(one, number_of(e, "steps"), out);
+        put_finding(one, number_of(e, "steps"), out);
     }
 }
 
@@ -209,14 +209,13 @@ static void put_all(const json_t *e, const char *title, bool all, res_format for
     put_list(e, "recompiles", "Compiled after the first step", put_recompile, all, out);
     put_list(e, "reads", "Reads to the host", put_read, all, out);
     put_list(e, "host_ops", "Ops that the host computed", put_host_op, all, out);
-    put_complaints(e, out);
+    put_findings(e, out);
 }
 
 void explain_put(const json_t *e, const char *title, bool all, res_format format, bn_text *out)
 {
     bn_text text = {0};
     put_all(e, title, all, format, &text);
-    res_put_set_in(out, format, text.data ? text.data : "");
-    out->failed = out->failed || text.failed;
+    res_put_set_in(out, format, text.data);
     bn_text_free(&text);
 }

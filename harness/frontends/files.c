@@ -1,9 +1,8 @@
 /*
- * files.c - the modules that a front end's script is made of: their digest, and whether they are
- * still what they were.
+ * files.c - the modules of a front end's script: their digest, and whether they changed.
  *
  * The script is code that is measured. Python reads its files one by one while it runs, so they are
- * looked at before it starts and again after its end, as the files of plugins are
+ * checked before it starts and again after its end, as the files of plugins are
  * (runtime/pjrt/identity.c).
  */
 #include "harness/frontends/frontends.h"
@@ -37,23 +36,19 @@ struct frontend_files {
     size_t count, capacity;
 };
 
-/* ---- which there are ---------------------------------------------------------------------- */
+/* ---- the list ----------------------------------------------------------------------------- */
 
 static bn_code add_file(frontend_files *f, const char *name, bn_status *st)
 {
     if (f->count == MOST_FILES)
-        return bn_fail(st, BN_INVALID, "%s: more than %d modules lie with it", f->script,
+        return bn_fail(st, BN_INVALID, "%s: more than %d modules are in its folder", f->script,
                        MOST_FILES);
-    char *copy = strdup(name);
-    if (!copy || !bn_reserve(&f->list, f->count + 1, &f->capacity, sizeof *f->list)) {
-        free(copy);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for its files", f->script);
-    }
-    f->list[f->count++] = (module_file){.name = copy};
+    bn_grow(&f->list, f->count + 1, &f->capacity, sizeof *f->list);
+    f->list[f->count++] = (module_file){.name = bn_strdup(name)};
     return BN_OK;
 }
 
-/* Whether Python takes NAME for a module: as text, compiled, or a library, which comes first. */
+/* Whether NAME is a module of Python: as text, compiled, or a library, which comes first. */
 static bool is_module(const char *name)
 {
     static const char *const ends[] = {".py", ".pyc", ".so"};
@@ -65,8 +60,8 @@ static bool is_module(const char *name)
 }
 
 /* Lists the files of the folder NAME, open as LIST, and of those in it, which are the next LEVEL.
- * No module has a name that begins with a dot. Links are followed, as Python follows them. What
- * Python keeps compiled is for check_compiled. */
+ * No module has a name that begins with a dot. Links are followed, as Python follows them.
+ * check_compiled is for __pycache__. */
 static bn_code list_folder(frontend_files *f, const char *name, DIR *list, int level, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -81,7 +76,7 @@ static bn_code list_folder(frontend_files *f, const char *name, DIR *list, int l
             continue;
         if (snprintf(path, sizeof path, "%s/%s", name, e->d_name) >= (int)sizeof path ||
             (folder && level == MOST_LEVELS))
-            return bn_fail(st, BN_INVALID, "%s: its folder is deeper than bench looks, at %s",
+            return bn_fail(st, BN_INVALID, "%s: its folder has too many levels of folders, at %s",
                            f->script, name);
         if (!folder) {
             code = add_file(f, path, st);
@@ -99,7 +94,7 @@ static bn_code list_folder(frontend_files *f, const char *name, DIR *list, int l
     return code == BN_OK && errno != 0 ? bn_fail_errno(st, errno, "%s/%s", f->above, name) : code;
 }
 
-/* The order of paths, part by part: what lies in the folder a stands before the file a.py. */
+/* The order of paths, component by component: files of the folder a come before the file a.py. */
 static int by_path(const void *a, const void *b)
 {
     const char *left = ((const module_file *)a)->name, *right = ((const module_file *)b)->name;
@@ -112,8 +107,7 @@ static int by_path(const void *a, const void *b)
     return (unsigned char)*left - (unsigned char)*right;
 }
 
-/* Lists the files of the folder NAME beside the others, in their order. One that is not there has
- * none. */
+/* Lists the files of the folder NAME, in their order; none where there is no such folder. */
 static bn_code add_folder(frontend_files *f, const char *name, bn_status *st)
 {
     char path[PATH_MAX];
@@ -130,14 +124,12 @@ static bn_code add_folder(frontend_files *f, const char *name, bn_status *st)
     return code;
 }
 
-/* Lists the files of SCRIPT, which are to be freed also after a failure. A link leads Python to the
- * folder of the file behind it. */
+/* Lists the files of SCRIPT, which are to be freed also after a failure. Python imports from the
+ * folder of the file that a link leads to. */
 static bn_code list_files(const char *script, frontend_files **files, bn_status *st)
 {
-    frontend_files *f = *files = calloc(1, sizeof *f);
+    frontend_files *f = *files = bn_zalloc(1, sizeof *f);
     char whole[PATH_MAX];
-    if (!f)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory to look at it", script);
     snprintf(f->script, sizeof f->script, "%s", script);
     if (!realpath(script, whole))
         return bn_fail_errno(st, errno, "%s", script);
@@ -152,7 +144,7 @@ static bn_code list_files(const char *script, frontend_files **files, bn_status 
     return code == BN_OK ? add_folder(f, own, st) : code;
 }
 
-/* ---- what they hold ------------------------------------------------------------------------ */
+/* ---- contents and owners -------------------------------------------------------------------- */
 
 /* Appends FILE to ALL: its name, a zero byte, its size, a zero byte, its contents. */
 static bn_code add_contents(const frontend_files *f, module_file *file, bn_text *all, bn_status *st)
@@ -168,7 +160,7 @@ static bn_code add_contents(const frontend_files *f, module_file *file, bn_text 
     if (!S_ISREG(file->info.st_mode))
         code = bn_fail(st, BN_INVALID, "%s: not a regular file", path);
     else if (size > MOST_BYTES || all->length > MOST_BYTES - size)
-        code = bn_fail(st, BN_INVALID, "%s: the modules with it have more than %zu bytes",
+        code = bn_fail(st, BN_INVALID, "%s: the modules in its folder have more than %zu bytes",
                        f->script, MOST_BYTES);
     else
         code = bn_regular_all(fd, path, size, &data, st);
@@ -190,10 +182,8 @@ static bn_code hash_files(frontend_files *f, bn_status *st)
     bn_text_puts(&all, "");
     for (size_t i = 0; i < f->count && code == BN_OK; i++)
         code = add_contents(f, &f->list[i], &all, st);
-    if (code == BN_OK && !all.failed)
+    if (code == BN_OK)
         bn_sha256(all.data, all.length, f->sha256);
-    if (code == BN_OK && !f->sha256[0])
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for its digest", f->script);
     bn_text_free(&all);
     return code;
 }
@@ -211,8 +201,8 @@ static bn_code check_owner(const frontend_files *f, const char *name, bn_status 
     return code;
 }
 
-/* The same of what Python keeps compiled of the files that lie with the file NAME. Python writes
- * there while it runs, so that cannot be hashed. */
+/* The same of the compiled modules (__pycache__) in the folder of the file NAME. Python writes
+ * there while it runs, so they cannot be hashed. */
 static bn_code check_compiled(const frontend_files *f, const char *name, bn_status *st)
 {
     char folder[PATH_MAX + 16], path[2 * PATH_MAX + 32], file[2 * PATH_MAX];
@@ -227,7 +217,7 @@ static bn_code check_compiled(const frontend_files *f, const char *name, bn_stat
             continue;
         snprintf(file, sizeof file, "%s/%s", folder, e->d_name);
         code = check_owner(f, file, st);
-        /* Another process of the front end may have written it anew. */
+        /* Another process of the front end may have replaced it. */
         code = code == BN_CHANGED ? BN_OK : code;
     }
     if (code == BN_OK && errno != 0)
@@ -243,7 +233,7 @@ static bool are_beside(const char *a, const char *b)
     return strncmp(a, b, length) == 0 && !strchr(b + length, '/');
 }
 
-/* Whether nobody else may write what Python runs of them: as of the script. */
+/* Whether nobody else may write the files that Python runs: as of the script. */
 static bn_code check_owners(const frontend_files *f, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -256,7 +246,7 @@ static bn_code check_owners(const frontend_files *f, bn_status *st)
     return code;
 }
 
-bn_code frontend_files_take(const frontend_place *place, frontend_files **files, bn_status *st)
+bn_code frontend_files_hash(const frontend_place *place, frontend_files **files, bn_status *st)
 {
     bn_code code = list_files(place->script, files, st);
     if (code == BN_OK && place->beside)
@@ -322,8 +312,6 @@ bn_code frontend_files_check(const frontend_files *files, bn_status *st)
         if (changed)
             code = bn_fail(st, BN_CHANGED, "%s: its file %s was replaced or changed while it ran",
                            files->script, changed);
-    } else if (code == BN_OUT_OF_MEMORY) {
-        code = bn_fail(st, code, "%s", why.message);
     } else {
         code = bn_fail(st, BN_CHANGED, "%s: its files were replaced while it ran: %s",
                        files->script, why.message);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define PYTHON_VARIABLE "BENCH_FRONTEND_PYTHON_"
-/* What the scripts share. */
+/* Shared by the scripts. */
 #define COMMON          "common/front_main.py"
 
 void frontend_command(const frontend_info *row, char *text, size_t size)
@@ -19,8 +19,8 @@ void frontend_command(const frontend_info *row, char *text, size_t size)
     snprintf(text, size, "make frontends FRONTENDS=%s", row->name);
 }
 
-/* Puts the whole path of FILE in FOLDER into PATH, where it is there as MODE wants it. A virtual
- * environment's python is a link, and where the link is says whose it is: that stays. */
+/* Puts the whole path of FILE in FOLDER into PATH, where access grants MODE. A virtual
+ * environment's python is a link, whose place says which environment it is of: it is kept. */
 static bool find_file(const char *folder, const char *file, int mode, char path[PATH_MAX])
 {
     if (snprintf(path, PATH_MAX, "%s/%s", folder, file) >= PATH_MAX || access(path, mode) != 0)
@@ -33,10 +33,10 @@ static bool find_file(const char *folder, const char *file, int mode, char path[
     return fits;
 }
 
-/* The same in the first of PLACES, relative to bench's folder, that has it. Nothing is looked for
- * below the current folder: whoever unpacks somebody's files and works among them does not ask to
- * run what lies there. BN_NOT_FOUND without words, PASSED has those; BN_INVALID where others may
- * write the file, or ALSO, which it runs if that is there, or a folder of theirs. */
+/* The same in the first of PLACES, relative to bench's folder, that has it. The current folder is
+ * not searched: it may hold somebody else's files. BN_NOT_FOUND without a message, PASSED has one;
+ * BN_INVALID where others may write the file, or ALSO, which it runs if that is there, or a folder
+ * of theirs. */
 static bn_code find_beside(const char *const *places, const char *file, const char *also, int mode,
                            char path[PATH_MAX], bn_text *passed, bn_status *st)
 {
@@ -50,9 +50,9 @@ static bn_code find_beside(const char *const *places, const char *file, const ch
         if (code == BN_OK && find_file(folder, file, mode, path)) {
             const size_t before = passed->length;
             code = bn_own_file(folder, also, passed, st);
-            /* That it is not there is no fault of the file. */
+            /* ALSO may be missing. */
             if (code == BN_OK || (passed->length == before && code != BN_INVALID))
-                return passed->failed ? BN_NOT_FOUND : BN_OK;
+                return BN_OK;
         }
         if (code == BN_INVALID)
             return code;
@@ -80,7 +80,7 @@ static bn_code find_script(const frontend_info *row, const char *name, frontend_
     if (code == BN_NOT_FOUND && passed.length > 0)
         code = bn_fail(st, BN_NOT_FOUND, "front end %s: passed over: %s", row->name, passed.data);
     else if (code == BN_NOT_FOUND)
-        code = bn_fail(st, BN_NOT_FOUND, "front end %s: there is no %s/%s", row->name,
+        code = bn_fail(st, BN_NOT_FOUND, "front end %s: no file %s/%s", row->name,
                        named ? folder : "contrib/frontends", file);
     bn_text_free(&passed);
     return code;

@@ -1,6 +1,6 @@
 /*
- * process.c - short processes of a front end's Python, with limits of memory and time: what they
- * are given may be foreign, and a framework's libraries may crash on it or hang.
+ * process.c - short processes of a front end's Python, with limits of memory and time: their input
+ * may be foreign, and a framework's libraries may crash on it or hang.
  */
 #define _GNU_SOURCE
 #include "harness/frontends/frontends_priv.h"
@@ -34,8 +34,8 @@ bn_code frontend_process_open(frontend_process *p, const void *input, size_t siz
 {
     p->input = open_file("input");
     p->output = open_file("output");
-    p->complaints = open_file("complaints");
-    if (!p->input || !p->output || !p->complaints)
+    p->errors = open_file("errors");
+    if (!p->input || !p->output || !p->errors)
         return bn_fail_errno(st, errno, "files in memory for %s", p->what);
     if (size > 0 && (fwrite(input, 1, size, p->input) != size || fflush(p->input) != 0))
         return bn_fail_errno(st, errno, "a file in memory for %s", p->what);
@@ -45,16 +45,16 @@ bn_code frontend_process_open(frontend_process *p, const void *input, size_t siz
 
 void frontend_process_close(frontend_process *p)
 {
-    FILE *const files[] = {p->input, p->output, p->complaints};
+    FILE *const files[] = {p->input, p->output, p->errors};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i])
             fclose(files[i]);
-    p->input = p->output = p->complaints = NULL;
+    p->input = p->output = p->errors = NULL;
 }
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
-/* At most MOST, or what is allowed already where that is less. */
+/* Lowers a limit to MOST; one that is lower already stays. */
 static bool limit(__rlimit_resource_t resource, rlim_t most)
 {
     struct rlimit now;
@@ -70,8 +70,7 @@ static void start(const frontend_process *p, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, (long)SIGKILL, 0L, 0L, 0L);
     if (getppid() != parent || dup2(fileno(p->input), STDIN_FILENO) < 0 ||
-        dup2(fileno(p->output), STDOUT_FILENO) < 0 ||
-        dup2(fileno(p->complaints), STDERR_FILENO) < 0)
+        dup2(fileno(p->output), STDOUT_FILENO) < 0 || dup2(fileno(p->errors), STDERR_FILENO) < 0)
         _exit(FRONTEND_NOT_STARTED);
     close_range(3, ~0u, 0);
     signal(SIGXFSZ, SIG_DFL);
@@ -112,7 +111,7 @@ bn_code frontend_process_run(const frontend_process *p, int *status, bn_status *
                    : bn_fail(st, BN_TIMEOUT, "%s took more than %d seconds", p->what, p->seconds);
 }
 
-/* ---- what it said ---------------------------------------------------------------------------- */
+/* ---- its output ------------------------------------------------------------------------------ */
 
 bn_code frontend_process_text(const frontend_process *p, char **text, size_t *length, bn_status *st)
 {

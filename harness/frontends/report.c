@@ -1,6 +1,6 @@
 /*
- * report.c - what a front end's script answers, REPORT.json (docs/frontends.md). A script is ours,
- * but what it hands over comes out of a framework: nothing of it is believed.
+ * report.c - a front end's report, REPORT.json (docs/frontends.md). A script is ours, but its
+ * figures come out of a framework: each member is checked.
  */
 #include "harness/frontends/frontends.h"
 
@@ -18,7 +18,7 @@ static bn_code wrong(const char *name, const char *what, bn_status *st)
     return bn_fail(st, BN_FORMAT, "its \"%s\" is not %s", name, what);
 }
 
-/* OBJECT's text NAME of at most FRONTEND_TEXT bytes; NULL where it is no such. */
+/* OBJECT's text NAME of at most FRONTEND_TEXT bytes; NULL where there is none. */
 static const char *text_in(const json_t *object, const char *name)
 {
     const json_t *value = json_object_get(object, name);
@@ -41,8 +41,8 @@ static bn_code optional_number(const json_t *root, const char *name, double *num
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
-/* What "error" says. */
-static bn_code take_error(const json_t *error, const frontend_info *row, bn_status *st)
+/* The failure that "error" reports. */
+static bn_code reported_error(const json_t *error, const frontend_info *row, bn_status *st)
 {
     static const struct {
         const char *name;
@@ -62,10 +62,10 @@ static bn_code take_error(const json_t *error, const frontend_info *row, bn_stat
         return bn_fail(st, BN_NOT_FOUND, "%s: %.*s; or: %s", row->name, BN_FIT(message, 700),
                        command);
     }
-    return wrong("error", "{\"class\", \"message\"} of a class that is known", st);
+    return wrong("error", "{\"class\", \"message\"} of a known class", st);
 }
 
-/* ---- whose answer it is ---------------------------------------------------------------------- */
+/* ---- which request it answers ---------------------------------------------------------------- */
 
 static bn_code check_same(const json_t *root, const char *name, const char *asked, bn_status *st)
 {
@@ -115,7 +115,7 @@ static bn_code check_versions(const json_t *root, bn_status *st)
     return BN_OK;
 }
 
-/* What the framework says that it computes otherwise: "NAME: sentence" of a value's name. */
+/* Values that the framework computes differently, by its report: "NAME: sentence" each. */
 static bn_code check_deviations(const json_t *root, bn_status *st)
 {
     const json_t *list = json_object_get(root, "deviations");
@@ -148,7 +148,7 @@ static bn_code check_words(const json_t *root, frontend_report *report, bn_statu
 /* ---- figures ------------------------------------------------------------------------------- */
 
 /* Losses of the first steps; a training has one at least. */
-static bn_code take_losses(const json_t *root, bool train, frontend_report *report, bn_status *st)
+static bn_code read_losses(const json_t *root, bool train, frontend_report *report, bn_status *st)
 {
     const json_t *list = json_object_get(root, "losses");
     const size_t count = json_array_size(list);
@@ -175,7 +175,7 @@ static bn_code whole_number(const json_t *object, const char *name, json_int_t m
 }
 
 /* The steps' own times, and their median. */
-static bn_code take_walls(const json_t *measured, frontend_report *report, bn_status *st)
+static bn_code read_walls(const json_t *measured, frontend_report *report, bn_status *st)
 {
     const json_t *list = json_object_get(measured, "wall_ns");
     const size_t count = json_array_size(list);
@@ -183,9 +183,7 @@ static bn_code take_walls(const json_t *measured, frontend_report *report, bn_st
     double sum = 0;
     if (count == 0 || count > FRONTEND_MOST_STEPS)
         return wrong("measured.wall_ns", "a list of the steps' times", st);
-    double *walls = malloc(count * sizeof *walls);
-    if (!walls)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu steps", count);
+    double *walls = bn_alloc(count * sizeof *walls);
     for (size_t i = 0; i < count; i++) {
         const json_t *wall = json_array_get(list, i);
         walls[i] = json_is_integer(wall) ? (double)json_integer_value(wall) : -1;
@@ -194,13 +192,13 @@ static bn_code take_walls(const json_t *measured, frontend_report *report, bn_st
     report->steps = count;
     report->own_median_ns = res_median(walls, count);
     free(walls);
-    /* The steps lie between the first begin and the last end, one behind the other. */
+    /* The steps lie between the first begin and the last end, one after the other. */
     return sum <= span * (1 + 1e-9)
                ? BN_OK
                : wrong("measured.wall_ns", "steps within the measured time", st);
 }
 
-static bn_code take_times(const json_t *root, frontend_report *report, bn_status *st)
+static bn_code read_times(const json_t *root, frontend_report *report, bn_status *st)
 {
     const json_t *measured = json_object_get(root, "measured");
     json_int_t first = 0, last = 0, warmup = 0;
@@ -216,32 +214,32 @@ static bn_code take_times(const json_t *root, frontend_report *report, bn_status
     report->first_start_ns = (uint64_t)first;
     report->last_end_ns = (uint64_t)last;
     report->warmup_steps = warmup;
-    return code == BN_OK ? take_walls(measured, report, st) : code;
+    return code == BN_OK ? read_walls(measured, report, st) : code;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static bn_code take(const json_t *root, const frontend_info *row, const frontend_request *r,
-                    frontend_report *report, bn_status *st)
+static bn_code read_answer(const json_t *root, const frontend_info *row, const frontend_request *r,
+                           frontend_report *report, bn_status *st)
 {
     const json_t *error = json_object_get(root, "error");
     if (!json_is_object(root))
         return bn_fail(st, BN_FORMAT, "it is no object");
     if (error)
-        return take_error(error, row, st);
-    double once; /* is kept as it is told */
+        return reported_error(error, row, st);
+    double once; /* only checked */
     bn_code code = check_identity(root, row, r, st);
     if (code == BN_OK)
         code = check_words(root, report, st);
     if (code == BN_OK)
-        code = take_losses(root, strcmp(r->what->phase, "train") == 0, report, st);
+        code = read_losses(root, strcmp(r->what->phase, "train") == 0, report, st);
     if (code == BN_OK)
         code = optional_number(root, "nodes_per_step", &report->nodes_per_step, st);
     if (code == BN_OK)
         code = optional_number(root, "nodes_once", &once, st);
     if (code == BN_OK)
         code = optional_number(root, "trace_ns_per_step", &report->trace_ns_per_step, st);
-    return code == BN_OK && !r->values ? take_times(root, report, st) : code;
+    return code == BN_OK && !r->values ? read_times(root, report, st) : code;
 }
 
 bn_code frontend_report_parse(const char *text, size_t size, const frontend_info *row,
@@ -253,7 +251,7 @@ bn_code frontend_report_parse(const char *text, size_t size, const frontend_info
                                 .trace_ns_per_step = (double)NAN};
     bn_code code = res_json_parse(text, size, &report->root, st);
     if (code == BN_OK)
-        code = take(report->root, row, request, report, st);
+        code = read_answer(report->root, row, request, report, st);
     return code == BN_FORMAT ? bn_context(st, "the report of %s", row->name) : code;
 }
 
@@ -284,7 +282,7 @@ void frontend_report_free(frontend_report *report)
     *report = (frontend_report){.root = NULL};
 }
 
-/* ---- what is kept of it ---------------------------------------------------------- */
+/* ---- for the record -------------------------------------------------------------- */
 
 json_t *frontend_report_provenance(const frontend_report *report)
 {
@@ -309,7 +307,7 @@ json_t *frontend_report_provenance(const frontend_report *report)
                                           "fallbacks_per_step",
                                           NULL};
     json_t *kept = json_object();
-    for (const char *const *name = members; kept && *name; name++) {
+    for (const char *const *name = members; *name; name++) {
         json_t *value = json_object_get(report->root, *name);
         if (value)
             json_object_set_new(kept, *name, json_deep_copy(value));

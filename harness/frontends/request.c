@@ -1,6 +1,5 @@
 /*
- * request.c - what a front end's script is asked, as the members of REQUEST.json
- * (docs/frontends.md).
+ * request.c - a front end's request, REQUEST.json (docs/frontends.md).
  */
 #include "harness/frontends/frontends.h"
 

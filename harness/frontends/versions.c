@@ -1,6 +1,6 @@
 /*
- * versions.c - which versions of a framework's packages a front end's Python has, held against the
- * ones that are pinned: with others a framework traces and dispatches otherwise.
+ * versions.c - the versions of a framework's packages that a front end's Python has, compared with
+ * the pinned ones: with others a framework traces and dispatches differently.
  */
 #include "harness/frontends/frontends_priv.h"
 
@@ -12,14 +12,14 @@
 #define MOST_SECONDS 30
 #define MOST_BYTES   65536 /* of the answer */
 
-/* ---- what is pinned -------------------------------------------------------------------------- */
+/* ---- pins ------------------------------------------------------------------------------------ */
 
 typedef struct pin {
     char name[RES_TEXT], version[RES_TEXT];
 } pin;
 
 /* Copies the LENGTH bytes at TEXT; false where they are none, or too many. */
-static bool take_word(const char *text, size_t length, char word[RES_TEXT])
+static bool copy_word(const char *text, size_t length, char word[RES_TEXT])
 {
     if (length == 0 || length >= RES_TEXT)
         return false;
@@ -28,12 +28,11 @@ static bool take_word(const char *text, size_t length, char word[RES_TEXT])
     return true;
 }
 
-/* Reads "NAME==VERSION" of a requirements.txt, where extras ("[cuda]") and blanks may stand
- * between, and markers and digests behind. False: LINE, which may be NULL, pins no package to one
- * version. */
+/* Reads "NAME==VERSION" of a requirements.txt, with optional extras ("[cuda]"), blanks, markers and
+ * digests. False: LINE, which may be NULL, pins no package to one version. */
 static bool read_pin(const char *line, pin *out)
 {
-    if (!line || line[0] == '-' || !take_word(line, strcspn(line, "[ \t<>!~=;@"), out->name))
+    if (!line || line[0] == '-' || !copy_word(line, strcspn(line, "[ \t<>!~=;@"), out->name))
         return false;
     const char *rest = line + strlen(out->name);
     if (*rest == '[')
@@ -42,7 +41,7 @@ static bool read_pin(const char *line, pin *out)
     if (strncmp(rest, "==", 2) != 0)
         return false;
     rest += strspn(rest, "= \t");
-    return take_word(rest, strcspn(rest, " \t\r,;#\\"), out->version) && !strchr(out->version, '*');
+    return copy_word(rest, strcspn(rest, " \t\r,;#\\"), out->version) && !strchr(out->version, '*');
 }
 
 /* As pip has it: a local part, "+cpu", counts only where one is pinned. */
@@ -52,7 +51,7 @@ static bool is_pinned(const char *version, const char *found)
     return strlen(version) == length && strncmp(version, found, length) == 0;
 }
 
-/* ---- what there is --------------------------------------------------------------------------- */
+/* ---- installed versions ---------------------------------------------------------------------- */
 
 /* Says {"NAME": "VERSION"} of those of its arguments that are installed. It imports nothing from
  * the current folder, which may be anybody's. */
@@ -82,7 +81,7 @@ static bool is_answer(json_t *answer)
     return whole;
 }
 
-/* What P answers; NULL: nothing that can be used. */
+/* P's answer; NULL: none that can be used. */
 static json_t *ask(frontend_process *p)
 {
     int status = 0;
@@ -119,7 +118,7 @@ json_t *frontend_versions(const frontend_place *place, const json_t *pinned)
     return count > 0 ? ask(&p) : json_object();
 }
 
-/* ---- whether they are the same --------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 size_t frontend_put_unpinned(const json_t *pinned, const json_t *versions, bn_text *out)
 {

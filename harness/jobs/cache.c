@@ -2,8 +2,8 @@
  * cache.c - the folder of executables that a run has for itself: its first process of each kind
  * compiles, so that compile time is measured once, and the others load.
  *
- * Whoever has such a folder holds a lock on it. That its process is not to be seen does not say
- * that it is gone: it may run in another container that shares the store and the host's name.
+ * The run's process holds a lock on the folder. A process that we do not see may still run: in
+ * another container that shares the store and the host's name.
  */
 #include "harness/jobs/jobs.h"
 
@@ -19,14 +19,13 @@
 #include <unistd.h>
 
 #define PREFIX     ".executables-"
-/* Before a number, in the name of a folder whose usual name was taken. No host has it in its own.
- */
+/* Before a number, in the name of a folder whose usual name was taken. No host name has it. */
 #define NUMBER     '+'
 #define MOST_NAMES 8
-/* Where nothing can be locked, a folder in use is one that is younger. */
+/* Where nothing can be locked, a younger folder counts as in use. */
 #define UNLOCKED_S (24 * 3600)
 
-/* Whether somebody uses the open folder; else it is locked. */
+/* Whether another process uses the open folder; else it is locked. */
 static bool in_use(int fd)
 {
     struct stat info;
@@ -35,8 +34,8 @@ static bool in_use(int fd)
     return errno == EWOULDBLOCK || fstat(fd, &info) != 0 || time(NULL) - info.st_mtime < UNLOCKED_S;
 }
 
-/* Removes the folder NAME of PARENT with the files in it, unless somebody uses it. A link of that
- * name, which others may have put there, is not followed. */
+/* Removes the folder NAME of PARENT with its files, unless it is in use. A link of that name, which
+ * others may have made, is not followed. */
 static void remove_folder(int parent, const char *name)
 {
     int fd;
@@ -59,21 +58,21 @@ void job_cache_sweep_old(const char *store)
     job_folders_sweep(store, PREFIX, after, sizeof after, remove_folder);
 }
 
-/* Whether PATH names the open folder: somebody may have swept it before it was locked. */
+/* Whether PATH names the open folder: another run may have swept it before it was locked. */
 static bool is_at(int fd, const char *path)
 {
     struct stat ours, there;
     return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && bn_same_file(&ours, &there);
 }
 
-/* Makes the folder cache->path and locks it. *TAKEN, without a failure: somebody has it. */
+/* Makes the folder cache->path and locks it. *TAKEN, without a failure: another process has it. */
 static bn_code make_folder(job_cache *cache, bool *taken, bn_status *st)
 {
     *taken = false;
     if (mkdir(cache->path, 0700) != 0) {
         if (errno != EEXIST)
             return bn_fail_errno(st, errno, "%s", cache->path);
-        /* A process of our number left it, or one that others see has it. */
+        /* A process with our number left it, or one that we do not see has it. */
         remove_folder(AT_FDCWD, cache->path);
         *taken = mkdir(cache->path, 0700) != 0;
         if (*taken)
@@ -84,7 +83,7 @@ static bn_code make_folder(job_cache *cache, bool *taken, bn_status *st)
         remove_folder(AT_FDCWD, cache->path);
         return code;
     }
-    /* Where nothing can be locked, the run goes on without. */
+    /* Where nothing can be locked, the run goes on without a lock. */
     *taken = (flock(cache->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) ||
              !is_at(cache->lock, cache->path);
     if (*taken)
@@ -92,7 +91,7 @@ static bn_code make_folder(job_cache *cache, bool *taken, bn_status *st)
     return BN_OK;
 }
 
-/* Makes the folder under the first name that can be had. BN_INVALID where there can be none. */
+/* Makes the folder under the first free name. BN_INVALID where there is none. */
 static bn_code find_name(job_cache *cache, const char *store, bn_status *st)
 {
     char host[64] = "";
@@ -107,7 +106,7 @@ static bn_code find_name(job_cache *cache, const char *store, bn_status *st)
         const int length = snprintf(cache->path, sizeof cache->path, "%s/" PREFIX "%ld-%s%s", store,
                                     (long)getpid(), host, number);
         code = length < 0 || (size_t)length >= sizeof cache->path
-                   ? bn_fail(st, BN_IO, "the name of the store is too long")
+                   ? bn_fail(st, BN_IO, "the path of the store is too long")
                    : make_folder(cache, &taken, st);
     }
     if (code == BN_OK && taken)
@@ -124,9 +123,8 @@ bn_code job_cache_begin(const char *store, job_cache *cache, bn_status *st)
     cache->path[0] = '\0';
     if (code != BN_INVALID)
         return bn_fail(st, code, "%s", why.message);
-    /* Others have the names, or the file system keeps no permissions: it is not worth a run. */
-    cli_say("bench: no executables are kept for this run, so each process compiles: %s",
-            why.message);
+    /* The names are taken, or the file system keeps no permissions: the run goes on. */
+    cli_say("bench: this run keeps no executables, so each process compiles: %s", why.message);
     return BN_OK;
 }
 

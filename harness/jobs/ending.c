@@ -1,6 +1,6 @@
 /*
- * ending.c - how a worker ended: the class of its failure and a message, out of what it said, its
- * wait status and its last words.
+ * ending.c - how a worker ended: the class of its failure and a message, by its answers, its wait
+ * status and its last words.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/ending_priv.h"
@@ -37,9 +37,7 @@ static char *unroll(const job_noise *noise)
     bool full = noise->written > JOB_NOISE_BYTES;
     size_t length = full ? JOB_NOISE_BYTES : noise->written;
     size_t oldest = full ? noise->written % JOB_NOISE_BYTES : 0;
-    char *text = malloc(length + 1);
-    if (!text)
-        return NULL;
+    char *text = bn_alloc(length + 1);
     memcpy(text, noise->bytes + oldest, length - oldest);
     memcpy(text + length - oldest, noise->bytes, oldest);
     /* Zero bytes of a torn write must not hide what follows them. */
@@ -89,8 +87,8 @@ void job_noise_last_words(const job_noise *noise, char *text, size_t size)
     text[0] = '\0';
     char *all = unroll(noise);
     bool found = false;
-    /* Backwards: the first line that fits is the last that was said. */
-    for (char *end = all ? all + strlen(all) : NULL; end && !found;) {
+    /* Backwards: the first line that fits is the last one written. */
+    for (char *end = all + strlen(all); end && !found;) {
         *end = '\0';
         char *newline = memrchr(all, '\n', (size_t)(end - all));
         char *line = newline ? newline + 1 : all;
@@ -139,7 +137,7 @@ int64_t job_oom_kills(void)
     return kills >= 0 ? kills : counter_in("/proc/vmstat", "oom_kill");
 }
 
-/* ---- what it says itself ----------------------------------------------------- */
+/* ---- its own answer ---------------------------------------------------------- */
 
 bn_code job_class_of(const json_t *object)
 {
@@ -166,12 +164,6 @@ static void explain_signal(const job_ending *e, job_outcome *o, const char *when
                  strsignal(number), when);
 }
 
-/* Whether the worker said that its result was not the last: {"more": true}. */
-static bool more_to_come(const job_outcome *o)
-{
-    return json_is_true(json_object_get(o->result, "more"));
-}
-
 void job_ending_explain(const job_ending *e, job_outcome *o)
 {
     char when[96], words[WORDS_BYTES];
@@ -182,8 +174,10 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
                            : "starting");
     if (e->failed)
         return;
-    if (o->result && !more_to_come(o) && (ended_well || e->cancelled)) {
-        /* The result is whole, even if we asked the worker to stop in the meantime. */
+    /* {"more": true}: the result was not the last. */
+    const bool more = json_is_true(json_object_get(o->result, "more"));
+    if (o->result && !more && (ended_well || e->cancelled)) {
+        /* The result is complete, even if we asked the worker to stop in the meantime. */
         o->status = BN_OK;
         return;
     }
@@ -194,7 +188,7 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
     }
     if (e->timed_out) {
         o->status = BN_TIMEOUT;
-        snprintf(o->message, sizeof o->message, "no end after %g s (--timeout), last %s",
+        snprintf(o->message, sizeof o->message, "still running after %g s (--timeout), last %s",
                  e->timeout, when);
     } else if (WIFSIGNALED(e->wait_status)) {
         explain_signal(e, o, when);
@@ -205,12 +199,12 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
     }
     job_noise_last_words(e->noise, words, sizeof words);
     if (strncmp(words, JOB_NO_START, strlen(JOB_NO_START)) == 0) {
-        /* It is no plugin's fault, and the number says nothing. */
+        /* Not the plugin's fault, and the exit code says nothing. */
         o->status = BN_IO;
         snprintf(o->message, sizeof o->message, "%s", words + strlen("error: "));
         return;
     }
     size_t length = strlen(o->message);
     if (words[0])
-        snprintf(o->message + length, sizeof o->message - length, "; it last said: %s", words);
+        snprintf(o->message + length, sizeof o->message - length, "; its last output: %s", words);
 }

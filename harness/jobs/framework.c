@@ -1,6 +1,6 @@
 /*
- * framework.c - experiments whose steps a framework traces and dispatches, and not bench: which
- * modes there are, and what such an experiment cannot be asked for.
+ * framework.c - experiments whose steps a framework traces and dispatches, and not bench: their
+ * modes, and the options and axes that they do not take.
  */
 #include "harness/frontends/frontends.h"
 #include "harness/jobs/jobs.h"
@@ -65,9 +65,9 @@ bool job_mode_name(size_t index, char word[RES_TEXT])
     return false;
 }
 
-/* ---- what a framework is not asked for ------------------------------------------- */
+/* ---- options and axes that a framework does not take ----------------------------- */
 
-/* What of the command line cannot be told to a framework; NULL: nothing. */
+/* The first option that a framework does not take; NULL: none. */
 static const char *option_refused(const job_matrix *m)
 {
     if (m->weights)
@@ -79,7 +79,7 @@ static const char *option_refused(const job_matrix *m)
     return m->pin && strcmp(m->pin, "none") != 0 ? "--pin" : NULL;
 }
 
-/* The first axis that is no matter of a framework's, and has another value than the usual one. */
+/* The first axis that frameworks do not have, with another value than the usual one. */
 static const res_axis *axis_refused(const res_experiment *w)
 {
     static const res_axis_id ours[] = {RES_AXIS_GRAPHS,  RES_AXIS_IN_FLIGHT,  RES_AXIS_INPUT,

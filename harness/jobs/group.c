@@ -1,5 +1,5 @@
 /*
- * group.c - which experiments are measured together, and what such a group is called.
+ * group.c - which experiments are measured together, and the title of such a group.
  */
 #include "harness/jobs/jobs.h"
 
@@ -64,7 +64,7 @@ void job_group_title(const job_experiment *list, size_t count, char *text, size_
 {
     char title[256];
     job_experiment first = list[0];
-    /* Of several each says its front end beside its mode. */
+    /* Of several, each has its front end beside its mode. */
     if (count > 1)
         snprintf(first.what.front_end, sizeof first.what.front_end, "%s",
                  res_axes[RES_AXIS_FRONT_END].usual);
@@ -73,7 +73,7 @@ void job_group_title(const job_experiment *list, size_t count, char *text, size_
     snprintf(text, size, "%s", title);
     if (!at)
         return;
-    /* The modes of all stand where that of the first stood. */
+    /* All modes in place of the first one's. */
     int used = snprintf(text, size, "%.*s", (int)(at - title), title);
     for (size_t i = 0; i < count && used >= 0 && (size_t)used < size; i++) {
         const res_experiment *w = &list[i].what;

@@ -1,13 +1,11 @@
 /*
- * habits.c - what suits a runtime, as far as its name tells, and the options of an experiment's
- * model on it.
+ * habits.c - defaults of a runtime, by its name, and the options of an experiment's model on it.
  */
 #include "harness/jobs/jobs.h"
 
 #include <string.h>
 
-/* What suits a runtime when the user says nothing. XLA for CPU makes four devices unless told
- * otherwise; a step uses one. */
+/* Defaults of a runtime. XLA for CPU makes four devices by default; a step uses one. */
 typedef struct runtime_habit {
     const char *part; /* of the runtime's name, or of its file's name */
     const char *option;
@@ -36,12 +34,6 @@ const char *job_usual_option(const char *runtime, const char *path)
     return habit ? habit->option : NULL;
 }
 
-static model_layout usual_layout(const char *runtime, const char *path)
-{
-    const runtime_habit *habit = habit_of(runtime, path);
-    return habit ? habit->layout : MODEL_NHWC;
-}
-
 bool job_shares_device(const char *runtime, const char *path)
 {
     const runtime_habit *habit = habit_of(runtime, path);
@@ -53,37 +45,36 @@ bool job_simulated_name(const char *name)
     return strcmp(name, "sim") == 0 || strcmp(bn_base_name(name), "libpjrt_sim.so") == 0;
 }
 
-static tg_remat remat_of(const res_experiment *w)
-{
-    return strcmp(w->remat, "layer") == 0  ? TG_REMAT_LAYER
-           : strcmp(w->remat, "dots") == 0 ? TG_REMAT_DOTS
-                                           : TG_REMAT_NONE;
-}
-
 model_options job_model_options(const res_experiment *w, const char *path)
 {
     /* Steps without a gradient save nothing: bench verify has some beside those of training. */
     const bool train = strcmp(w->phase, "train") == 0;
     const bool offload = train && strcmp(w->offload, "activations") == 0;
+    const tg_remat remat = !train                           ? TG_REMAT_NONE
+                           : strcmp(w->remat, "layer") == 0 ? TG_REMAT_LAYER
+                           : strcmp(w->remat, "dots") == 0  ? TG_REMAT_DOTS
+                                                            : TG_REMAT_NONE;
+    const runtime_habit *habit = habit_of(w->runtime, path);
     const model_layout layout = strcmp(w->layout, "nchw") == 0   ? MODEL_NCHW
                                 : strcmp(w->layout, "nhwc") == 0 ? MODEL_NHWC
-                                                                 : usual_layout(w->runtime, path);
-    return (model_options){.small = strncmp(w->variant, "small", 5) == 0,
-                           .pad = strstr(w->variant, "_pad") != NULL,
-                           .train = train,
-                           .no_dropout = strcmp(w->dropout, "off") == 0,
-                           .optimizer = strcmp(w->optimizer, "sgd") == 0 ? MODEL_SGD
-                                        : strcmp(w->optimizer, "adamw") == 0
-                                            ? MODEL_ADAMW
-                                            : MODEL_OPTIMIZER_DEFAULT,
-                           .batch = w->batch,
-                           .image = w->image,
-                           .seq = w->seq,
-                           .depth = w->depth,
-                           .scan = strcmp(w->scan, "on") == 0,
-                           .remat = train ? remat_of(w) : TG_REMAT_NONE,
-                           .offload = offload,
-                           .dtype = tg_dtype_parse(w->dtype),
-                           .layout = layout,
-                           .seed = w->seed};
+                                : habit                          ? habit->layout
+                                                                 : MODEL_NHWC;
+    return (model_options){
+        .small = strncmp(w->variant, "small", 5) == 0,
+        .pad = strstr(w->variant, "_pad") != NULL,
+        .train = train,
+        .no_dropout = strcmp(w->dropout, "off") == 0,
+        .optimizer = strcmp(w->optimizer, "sgd") == 0     ? MODEL_SGD
+                     : strcmp(w->optimizer, "adamw") == 0 ? MODEL_ADAMW
+                                                          : MODEL_OPTIMIZER_DEFAULT,
+        .batch = w->batch,
+        .image = w->image,
+        .seq = w->seq,
+        .depth = w->depth,
+        .scan = strcmp(w->scan, "on") == 0,
+        .remat = remat,
+        .offload = offload,
+        .dtype = bn_dtype_named(w->dtype, strlen(w->dtype), false, TG_DTYPE_COUNT),
+        .layout = layout,
+        .seed = w->seed};
 }

@@ -1,5 +1,5 @@
 /*
- * host.c - what machine this is, for the record. What cannot be read is null: no record fails for
+ * host.c - the machine, for the record. A member that cannot be read is null: no record fails for
  * that.
  */
 #define _GNU_SOURCE
@@ -105,7 +105,7 @@ static json_t *topology_json(void)
     if (cores_topology(&topology, NULL) != BN_OK)
         return json;
     summarise(topology, &summary);
-    if (summary.data && !summary.failed)
+    if (summary.data)
         json_object_set_new(json, "summary", json_string(summary.data));
     bn_text_free(&summary);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -1,6 +1,6 @@
 /*
- * keep.c - experiments are measured in a worker, and a record of each is kept: the worker's own,
- * or one that the parent writes of its failure.
+ * keep.c - measures experiments in workers, and keeps a record of each: the worker's own, or one
+ * that the parent writes of its failure.
  */
 #include "harness/jobs/ending_priv.h"
 #include "harness/jobs/jobs.h"
@@ -14,7 +14,7 @@
 
 /* The file of the plugin that E runs on now, into INFO and, unless it is NULL, its DIGEST. False,
  * with an INFO of no links, where there is none, or only E's framework knows it. */
-static bool build_look(const job_experiment *e, struct stat *info, char *digest)
+static bool find_build(const job_experiment *e, struct stat *info, char *digest)
 {
     char path[PATH_MAX];
     bn_status st = {.code = BN_OK};
@@ -27,19 +27,18 @@ static bool build_look(const job_experiment *e, struct stat *info, char *digest)
     return true;
 }
 
-/* Which build failed, into DIGEST. The file may have been replaced at any moment, and nobody knows
- * which one the worker loaded: it is known if the name leads to the same file, unchanged, as BEFORE
- * the worker started. Looking at the file is as good as its digest, and hashing one takes a second.
- */
+/* The digest of the build that failed. The file may have been replaced at any moment: it is known
+ * which one the worker loaded if the name leads to the same file, unchanged, as BEFORE the worker
+ * started. Hashing the file before, too, would take a second. */
 static bool build_that_failed(const job_experiment *e, const struct stat *before,
                               char digest[BN_SHA256_TEXT])
 {
     struct stat now;
-    return build_look(e, &now, digest) && before->st_nlink > 0 && bn_untouched(&now, before);
+    return find_build(e, &now, digest) && before->st_nlink > 0 && bn_untouched(&now, before);
 }
 
-/* The record that lies at PATH, in a store that others may write. No child is left: whoever waits
- * for workers would come across it. */
+/* The record at PATH, in a store that others may write. Its reader's child ends, too: code that
+ * waits for workers would reap it. */
 static bn_code read_kept(const char *path, res_record **record, bn_status *st)
 {
     bn_code code = res_store_read_foreign(path, record, st);
@@ -48,13 +47,11 @@ static bn_code read_kept(const char *path, res_record **record, bn_status *st)
 }
 
 /* The record of a worker that wrote none. It belongs to the same cell of a table as a good one. Its
- * build is the one that BEFORE tells of, or unknown. */
+ * build is that of BEFORE, or unknown. */
 static res_record *failure_record(const job_experiment *e, const struct stat *before,
                                   const bn_status *failure)
 {
     res_record *r = res_record_new();
-    if (!r)
-        return NULL;
     job_experiment_resolve(e, &r->experiment);
     r->status = failure->code;
     snprintf(r->message, sizeof r->message, "%s", failure->message);
@@ -69,7 +66,7 @@ static res_record *failure_record(const job_experiment *e, const struct stat *be
     return r;
 }
 
-/* What a worker is told beside its experiments. */
+/* Members of a worker's request beside its experiments. */
 typedef struct circumstances {
     const json_t *about; /* the records' "group"; NULL: none */
     uint64_t seed;
@@ -101,8 +98,7 @@ static bn_code run_worker(const job_experiment *const *list, size_t count, circu
     return code;
 }
 
-/* What OUTCOME's worker says of its member INDEX: the path of its record, or NULL and in *FAILURE
- * why there is none. */
+/* The record of member INDEX, by OUTCOME: its path, or NULL and in *FAILURE why there is none. */
 static const char *member_path(const job_outcome *outcome, size_t index, bn_status *failure)
 {
     const json_t *members = json_object_get(outcome->result, "members");
@@ -120,22 +116,22 @@ static const char *member_path(const job_outcome *outcome, size_t index, bn_stat
     return NULL;
 }
 
-/* Writes the parent's record of a failure. A full disk fails worker and parent alike: the user
- * is then told once. */
+/* Writes the parent's record of a failure. A full disk fails worker and parent alike: it is
+ * reported once. */
 static void keep_failure(const job_experiment *e, const struct stat *before, job_kept *kept)
 {
     if (kept->failure.code == BN_CANCELLED || kept->usage)
         return;
     kept->record = failure_record(e, before, &kept->failure);
-    if (!kept->record || res_store_write(e->store, kept->record, NULL, 0, &kept->store) == BN_OK)
+    if (res_store_write(e->store, kept->record, NULL, 0, &kept->store) == BN_OK)
         return;
     if (kept->failure.code == BN_IO || kept->failure.code == kept->store.code)
         kept->failure = kept->store;
 }
 
-/* Keeps a record of the failure ST of E, as keep_failure, but also where it is the user's: what
- * fails on one side of a comparison is part of what is stored of it. BEFORE as there. */
-static bn_code keep_told(const job_experiment *e, const struct stat *before, bn_status *st)
+/* Keeps a record of the failure ST of E, as keep_failure, but also where it is the user's: a
+ * comparison stores the failures of each side. BEFORE as there. */
+static bn_code keep_side(const job_experiment *e, const struct stat *before, bn_status *st)
 {
     job_kept kept = {.failure = *st};
     keep_failure(e, before, &kept);
@@ -148,24 +144,17 @@ bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res
 {
     job_outcome outcome = {0};
     struct stat before;
-    (void)build_look(e, &before, NULL);
+    (void)find_build(e, &before, NULL);
     bn_code code = run_worker(&e, 1, (circumstances){0}, job, &outcome, st);
     const char *path = code == BN_OK ? member_path(&outcome, 0, st) : NULL;
     if (code == BN_OK && !path)
-        code = keep_told(e, &before, st);
+        code = keep_side(e, &before, st);
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)
         code = read_kept(path, record, st);
     json_decref(outcome.result);
     return code;
-}
-
-/* What a worker was asked for E, in turns with another. */
-static json_t *turn_request(const job_experiment *e, const json_t *about)
-{
-    return json_pack("{ss s[o] sO* sb}", "job", "measure", "experiments", job_experiment_to_json(e),
-                     "group", about, "turns", 1);
 }
 
 bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_order jobs[2],
@@ -180,8 +169,9 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
                               "members", 1, "how", "turns");
     for (int i = 0; i < 2; i++) {
         records[i] = NULL;
-        (void)build_look(pair[i], &before[i], NULL);
-        own[i].request = turn_request(pair[i], about);
+        (void)find_build(pair[i], &before[i], NULL);
+        own[i].request = json_pack("{ss s[o] sO* sb}", "job", "measure", "experiments",
+                                   job_experiment_to_json(pair[i]), "group", about, "turns", 1);
         own[i].timeout *= 2;
     }
     json_decref(about);
@@ -197,7 +187,7 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
         const int i = k ? !first : first;
         const char *path = member_path(&outcomes[i], 0, st);
         *fault = i;
-        code = !path ? keep_told(pair[i], &before[i], st)
+        code = !path ? keep_side(pair[i], &before[i], st)
                : outcomes[i].status != BN_OK
                    ? bn_fail(st, outcomes[i].status, "%s", outcomes[i].message)
                    : read_kept(path, &records[i], st);
@@ -212,8 +202,8 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
     return code;
 }
 
-/* What became of member INDEX, E, of OUTCOME's worker. BEFORE: its runtime's file when the worker
- * started. */
+/* Keeps the result of member INDEX, E, of OUTCOME's worker. BEFORE: its runtime's file when the
+ * worker started. */
 static void keep_member(const job_experiment *e, const struct stat *before,
                         const job_outcome *outcome, size_t index, job_kept *kept)
 {
@@ -223,8 +213,8 @@ static void keep_member(const job_experiment *e, const struct stat *before,
         keep_failure(e, before, kept);
     } else if (read_kept(path, &kept->record, &kept->failure) == BN_OK &&
                outcome->status != BN_OK && outcome->status != BN_CANCELLED) {
-        /* A written record stands, however its worker ended afterwards: the libraries of some
-         * plugins break when their process exits. That the user ended it is no failure at all. */
+        /* A written record is valid, however its worker ended afterwards: the libraries of some
+         * plugins crash when their process exits. An interrupt by the user is no failure. */
         bn_fail(&kept->failure, outcome->status, "%s", outcome->message);
     }
 }
@@ -244,16 +234,16 @@ static json_t *about_group(const job_group *group, int process, const job_experi
                      group->separate || framework ? "separate" : "interleaved", "why", why);
 }
 
-/* Whether the end of a common process says that its members had better be alone: each may fit into
- * memory, and one that kills the process does not take the others' results along. */
+/* Whether the members of a process that ended as OUTCOME says should have processes of their own:
+ * each may fit into memory, and one that kills the process does not lose the others' results. */
 static bool must_separate(const job_outcome *outcome)
 {
     return outcome->status != BN_OK && outcome->status != BN_CANCELLED && !outcome->usage &&
            outcome->status != BN_IO && outcome->status != BN_CHANGED;
 }
 
-/* Whether OUTCOME's worker came to say something of its member INDEX. */
-static bool said_of(const job_outcome *outcome, size_t index)
+/* Whether OUTCOME's worker reported on its member INDEX. */
+static bool has_member(const job_outcome *outcome, size_t index)
 {
     return json_array_size(json_object_get(outcome->result, "members")) > index;
 }
@@ -275,7 +265,7 @@ static bool measure_together(job_group *group, int process, const job_experiment
     struct stat before[JOB_MOST_MEMBERS];
     json_t *about = about_group(group, process, list[0], count);
     for (size_t i = 0; i < count; i++)
-        (void)build_look(list[i], &before[i], NULL);
+        (void)find_build(list[i], &before[i], NULL);
     const uint64_t start = bn_now_ns();
     const circumstances with = {about, group->seed ? group->seed + (uint64_t)process : 0,
                                 group->apart};
@@ -283,15 +273,15 @@ static bool measure_together(job_group *group, int process, const job_experiment
     job_spent_add_worker(&group->spent, json_object_get(outcome.result, "spent"),
                          (double)(bn_now_ns() - start) / 1e9);
     const bool again =
-        code == BN_OK && count > 1 && must_separate(&outcome) && !said_of(&outcome, count - 1);
+        code == BN_OK && count > 1 && must_separate(&outcome) && !has_member(&outcome, count - 1);
     if (again) {
         group->separate = true;
-        /* JSON takes whole characters only. */
+        /* JSON takes complete characters only. */
         snprintf(group->why, sizeof group->why, "%s: %.*s", bn_code_name(outcome.status),
                  (int)bn_utf8_fit(outcome.message, 400), outcome.message);
     }
     for (size_t i = 0; i < count; i++) {
-        if (again && !said_of(&outcome, i))
+        if (again && !has_member(&outcome, i))
             continue;
         if (code == BN_OK)
             keep_member(list[i], &before[i], &outcome, i, kept[i]);
@@ -310,11 +300,9 @@ static void draw_order(const job_group *group, int process, size_t *order, size_
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (size_t i = 0; i < count; i++)
         order[i] = i;
-    if (rng) {
-        gsl_rng_set(rng, (unsigned long)(group->seed + (uint64_t)process));
-        gsl_ran_shuffle(rng, order, count, sizeof *order);
-        gsl_rng_free(rng);
-    }
+    gsl_rng_set(rng, (unsigned long)(group->seed + (uint64_t)process));
+    gsl_ran_shuffle(rng, order, count, sizeof *order);
+    gsl_rng_free(rng);
 }
 
 static bool is_done(const job_kept *kept)
@@ -384,7 +372,7 @@ void job_measure_and_keep(job_group *group, int process, const job_experiment *l
     if (group->separate) {
         measure_apart(group, process, list, count, job, kept);
     } else if (!measure_mixed(group, process, list, count, job, kept)) {
-        /* The process that they shared has a line that says how it died, so these have theirs. */
+        /* The shared process has its own line, with the reason of its end. */
         job_order apart = *job;
         apart.more = false;
         measure_apart(group, process, list, count, &apart, kept);

@@ -1,8 +1,7 @@
 /*
- * program.c - programs in place of models. bench --program, the parent's half: the request, and the
- * signature of a program that someone else wrote. The signature is read here, too, so that a
- * program that cannot be run is refused before a worker starts. And what a program or a recorded
- * step (step.c) is called.
+ * program.c - programs in place of models: bench --program, the parent's half. Makes the request,
+ * and reads the signature, so that a program that cannot be run is refused before a worker starts.
+ * And the names of programs and recorded steps (step.c).
  */
 #include "harness/jobs/jobs.h"
 
@@ -13,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In flight where the recorded host did not wait: more of them change nothing of the mean step. */
+#include "runtime/pjrt/npy.h"
+
+/* In flight where the recorded host did not wait: more of them do not change the mean step. */
 #define AHEAD_STEPS 2
 
 static json_t *words_json(const char *const *words)
@@ -24,12 +25,10 @@ static json_t *words_json(const char *const *words)
     return list;
 }
 
-/* A request says of which text it is; the one that makes it does not yet. */
+/* A finished request has the digest of its text. */
 static bn_code check_digest(const json_t *request, const job_program_text *p, bn_status *st)
 {
     const char *wanted = json_string_value(json_object_get(request, "sha256"));
-    if (!p->sha256[0])
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a digest");
     if (!wanted || strcmp(wanted, p->sha256) == 0)
         return BN_OK;
     return bn_fail(st, BN_CHANGED,
@@ -44,11 +43,9 @@ static bn_code types_from_request(const json_t *request, mode_argument **list, s
 {
     const json_t *types = json_object_get(request, "types");
     const size_t given = json_array_size(types);
-    mode_argument *read = calloc(given + 1, sizeof *read);
+    mode_argument *read = bn_zalloc(given + 1, sizeof *read);
     *count = 0;
     *list = read;
-    if (!read)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", given);
     if (given == 1 && strcmp(json_string_value(json_array_get(types, 0)), "none") == 0)
         return BN_OK;
     bn_code code = BN_OK;
@@ -57,27 +54,28 @@ static bn_code types_from_request(const json_t *request, mode_argument **list, s
     return code == BN_OK ? BN_OK : bn_context(st, "--argument %zu", *count);
 }
 
-/* Holds what the user says against what the program declares. */
-static bn_code check_types(const job_program_text *p, const mode_argument *said, size_t count,
+/* Compares the user's types with those that the program declares. */
+static bn_code check_types(const job_program_text *p, const mode_argument *given, size_t count,
                            bn_status *st)
 {
     size_t i = 0;
-    while (i < count && i < p->count && mode_same_type(&said[i], &p->arguments[i]))
+    while (i < count && i < p->count && mode_same_type(&given[i], &p->arguments[i]))
         i++;
     if (i == count && count == p->count)
         return BN_OK;
     if (count != p->count)
         return bn_fail(st, BN_INVALID,
                        "--argument is given %zu times, and the program takes %zu "
-                       "arguments; leave --argument out, the program tells their types",
+                       "arguments; leave --argument out, the program declares their types",
                        count, p->count);
     bn_text text = {0};
-    mode_type_put(&said[i], &text);
+    mode_type_put(&given[i], &text);
     bn_text_puts(&text, ", and the program's is ");
     mode_type_put(&p->arguments[i], &text);
-    bn_code code = bn_fail(
-        st, BN_INVALID, "--argument %zu is %s; leave --argument out, the program tells the types",
-        i + 1, text.failed ? "another type" : text.data);
+    bn_code code =
+        bn_fail(st, BN_INVALID,
+                "--argument %zu is %s; leave --argument out, the program declares the types", i + 1,
+                text.data);
     bn_text_free(&text);
     return code;
 }
@@ -85,52 +83,51 @@ static bn_code check_types(const job_program_text *p, const mode_argument *said,
 static bn_code read_arguments(const json_t *request, job_program_text *p, bn_status *st)
 {
     const char *code = p->text;
-    size_t size = p->length, said_count = 0;
-    mode_argument *said = NULL;
-    const bool says = json_array_size(json_object_get(request, "types")) > 0;
+    size_t size = p->length, count = 0;
+    mode_argument *given = NULL;
+    const bool has_types = json_array_size(json_object_get(request, "types")) > 0;
     p->form = mode_form_find(&code, &size);
     p->program = (rt_program){.format = mode_form_name(p->form), .code = code, .size = size};
-    bn_code read = mode_signature_read(&p->program, &p->arguments, &p->count, &p->told, st);
-    if (read == BN_OK && !p->told && !says)
+    bn_code read = mode_signature_read(&p->program, &p->arguments, &p->count, &p->declared, st);
+    if (read == BN_OK && !p->declared && !has_types)
         return bn_fail(st, BN_INVALID,
                        "StableHLO byte code whose types bench cannot read; give the type of each "
                        "argument in order, as --argument 'f32[2,3]', --argument none where it "
                        "takes none, or the program as text");
-    if (read != BN_OK || !says)
+    if (read != BN_OK || !has_types)
         return read;
-    read = types_from_request(request, &said, &said_count, st);
-    if (read == BN_OK && p->told)
-        read = check_types(p, said, said_count, st);
-    if (read == BN_OK && p->told) {
-        for (size_t i = 0; i < said_count; i++) { /* a layout that is said holds */
-            p->arguments[i].laid_out = said[i].laid_out || p->arguments[i].laid_out;
-            if (said[i].laid_out)
-                memcpy(p->arguments[i].order, said[i].order, sizeof said[i].order);
-            if (said[i].tiles[0])
-                memcpy(p->arguments[i].tiles, said[i].tiles, sizeof said[i].tiles);
+    read = types_from_request(request, &given, &count, st);
+    if (read == BN_OK && p->declared)
+        read = check_types(p, given, count, st);
+    if (read == BN_OK && p->declared) {
+        for (size_t i = 0; i < count; i++) { /* the user's layout is used */
+            p->arguments[i].laid_out = given[i].laid_out || p->arguments[i].laid_out;
+            if (given[i].laid_out)
+                memcpy(p->arguments[i].order, given[i].order, sizeof given[i].order);
+            if (given[i].tiles[0])
+                memcpy(p->arguments[i].tiles, given[i].tiles, sizeof given[i].tiles);
         }
     } else if (read == BN_OK) {
-        p->arguments = said;
-        p->count = said_count;
-        said = NULL;
+        p->arguments = given;
+        p->count = count;
+        given = NULL;
     }
-    free(said);
+    free(given);
     return read;
 }
 
-/* A constant has a value that only who exported the program knows: another one would be measured as
- * another program. */
+/* A constant's value is known only to the exporter of the program; with another value it is another
+ * program. */
 static bn_code check_constants(const job_program_text *p, bn_status *st)
 {
     for (size_t i = 0; i < p->count && !p->inputs; i++)
         if (p->arguments[i].constant[0])
             return bn_fail(st, BN_INVALID,
-                           "argument %zu is a constant of whoever exported the program, %s, and "
-                           "cannot be made up; give all arguments by --input, this one with its "
-                           "value%s",
+                           "argument %zu is a constant of the exporter, %s, which bench cannot "
+                           "make up; give all arguments by --input, this one with its value%s",
                            i, p->arguments[i].constant,
                            strcmp(p->arguments[i].constant, "_platform_index") == 0
-                               ? ", the place of this runtime's platform among those that it was "
+                               ? ", the index of this runtime's platform among those that it was "
                                  "exported for, from 0"
                                : "");
     return BN_OK;
@@ -168,10 +165,10 @@ void job_program_text_free(job_program_text *p)
 
 /* Whether the array FOUND can be A: the same type and shape, or the bits of a type that NumPy
  * lacks: bf16, or a float of 8 bits. */
-static bool fits(const mode_argument *a, const job_npy *found)
+static bool fits(const mode_argument *a, const rt_npy *found)
 {
-    const bool bits = (found->dtype == RT_U16 && a->dtype == RT_BF16) ||
-                      (found->dtype == RT_U8 && rt_dtype_is_f8(a->dtype));
+    const bool bits = (found->dtype == BN_U16 && a->dtype == BN_BF16) ||
+                      (found->dtype == BN_U8 && bn_dtype_is_f8(a->dtype));
     if (a->rank != found->rank || (found->void_bits ? !bits : !bits && found->dtype != a->dtype))
         return false;
     return memcmp(a->dims, found->dims, a->rank * sizeof *a->dims) == 0;
@@ -182,7 +179,7 @@ static void put_type(bn_text *out, rt_dtype dtype, size_t rank, const int64_t *d
     bn_text_puts(out, "tensor<");
     for (size_t i = 0; i < rank; i++)
         bn_text_printf(out, "%lldx", (long long)dims[i]);
-    bn_text_printf(out, "%s>", rt_dtype_text(dtype));
+    bn_text_printf(out, "%s>", bn_dtype_text(dtype));
 }
 
 bn_code job_program_array(const char *path, const mode_argument *a, const char *what, size_t index,
@@ -190,17 +187,16 @@ bn_code job_program_array(const char *path, const mode_argument *a, const char *
 {
     char *bytes = NULL;
     size_t size;
-    job_npy found;
+    rt_npy found;
     bn_code code = bn_regular_read(path, &bytes, &size, st);
     if (code == BN_OK)
-        code = job_npy_parse(path, bytes, size, &found, st);
+        code = rt_npy_parse(path, bytes, size, &found, st);
     if (code == BN_OK && !fits(a, &found)) {
         bn_text text = {0};
         put_type(&text, found.dtype, found.rank, found.dims);
         bn_text_printf(&text, ", and %s %zu is ", what, index);
         put_type(&text, a->dtype, a->rank, a->dims);
-        code =
-            bn_fail(st, BN_INVALID, "%s holds %s", path, text.failed ? "another type" : text.data);
+        code = bn_fail(st, BN_INVALID, "%s holds %s", path, text.data);
         bn_text_free(&text);
     }
     if (code == BN_OK && host)
@@ -231,10 +227,10 @@ static bn_code check_output(const char *path, bn_status *st)
     return BN_OK;
 }
 
-/* Asks before anything runs what would end a worker, or a step that went well. What the results are
- * only the program tells. Each worker reads its arrays anew: a request is text, an array may have
- * gigabytes, and a parent that kept it would take memory from what is measured. The worker asks for
- * the types, too: a file that is replaced meanwhile must have the same type. */
+/* Checks the files of arrays before anything runs; a worker would fail late. Each worker reads them
+ * again: an array may have gigabytes, which a parent would keep from the measured process. The
+ * worker checks the types, too, since a file may be replaced meanwhile. The results' types are not
+ * known yet. */
 static bn_code check_arrays(const json_t *request, const job_program_text *p, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -245,10 +241,10 @@ static bn_code check_arrays(const json_t *request, const job_program_text *p, bn
         const char *path = job_program_file(request, "checks", i);
         char *bytes = NULL;
         size_t size = 0;
-        job_npy found;
+        rt_npy found;
         code = bn_regular_read(path, &bytes, &size, st);
         if (code == BN_OK)
-            code = job_npy_parse(path, bytes, size, &found, st);
+            code = rt_npy_parse(path, bytes, size, &found, st);
         free(bytes);
     }
     for (size_t i = 0; i < job_program_files(request, "outputs") && code == BN_OK; i++)
@@ -274,7 +270,7 @@ bn_code job_program_request(const job_matrix *m, json_t **request, bn_status *st
                          "checks", words_json(m->checks.list), "rtol", m->rtol, "atol", m->atol,
                          "types", m->types.count ? words_json(m->types.list) : NULL);
     if (!*request)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
+        return bn_fail(st, BN_INVALID, "--program: the path is not UTF-8");
     bn_code code = job_program_read(*request, &p, st);
     json_object_set_new(*request, "sha256", json_string(p.sha256));
     if (code == BN_OK)
@@ -283,9 +279,10 @@ bn_code job_program_request(const job_matrix *m, json_t **request, bn_status *st
     return code;
 }
 
-/* ---- what an experiment is called ------------------------------------------------------------ */
+/* ---- names of experiments ---------------------------------------------------------------------
+ */
 
-/* Writes FIELD of SIZE bytes anew: experiments are compared as bytes. */
+/* Writes all SIZE bytes of FIELD: experiments are compared as bytes. */
 static void BN_PRINTF(3, 4) set_text(char *field, size_t size, const char *format, ...)
 {
     va_list arguments;
@@ -347,7 +344,7 @@ void job_step_describe(const json_t *request, res_experiment *what)
     set_text(what->variant, sizeof what->variant, "%.20s%s%s%.*s", step,
              cost && strcmp(cost, "roofline") == 0 ? " roofline" : "",
              topology ? " estimated " : "", JOB_MOST_TOPOLOGY, topology ? topology : "");
-    /* A host that did not wait for its steps does not wait here. */
+    /* A host that did not wait for its steps does not wait in the replay. */
     if (strcmp(what->mode, MODE_REPLAY_PACED) == 0 &&
         json_is_true(json_object_get(json_object_get(request, "host"), "ahead")))
         what->in_flight = AHEAD_STEPS;

@@ -1,8 +1,8 @@
 /*
- * progress.c - what a run will do and what it is doing, on standard error: a line when the last
- * process of an experiment has ended, and of an earlier one where none came for a minute; on a
- * terminal one that is rewritten. With --verbose a line for each process and, without a terminal,
- * for each stage.
+ * progress.c - a run's plan and its progress, on standard error: a line when the last process of an
+ * experiment has ended, and for an earlier one after a minute without a line; on a terminal one
+ * that is rewritten. With --verbose a line for each process and, without a terminal, for each
+ * stage.
  */
 #include "harness/cores/cores.h"
 #include "harness/jobs/ending_priv.h"
@@ -13,14 +13,14 @@
 #include <string.h>
 
 #define REWRITE_NS   100000000u
-/* Whoever reads a log wants to see that a long run goes on. */
+/* A log shows that a long run goes on. */
 #define SILENCE_NS   60000000000u
-/* Of the last ten seconds: a build that has just ended, or other programs. */
+/* Share of the last ten seconds: a build that has just ended, or other programs. */
 #define BUSY_STALLED 0.2
 
 /* A process runs one job at a time. */
 static struct {
-    uint64_t job_start_ns, shown_ns, told_ns; /* told: the last line of a job */
+    uint64_t job_start_ns, shown_ns, last_line_ns;
     double finished_s; /* time of the jobs that have ended */
     size_t finished;
     double expected_s, after_s; /* of each of the JOBS, which begin with this one; and after them */
@@ -50,7 +50,7 @@ static double after(const job_order *job)
                      : line.finished_s / (double)line.finished * (double)(job->of - job->number);
 }
 
-/* "0:40 left"; "" where LEFT is not known. */
+/* "0:40 left"; "" where LEFT is unknown. */
 static void put_left(double left, char *text, size_t size)
 {
     const long seconds = (long)(left + 0.5);
@@ -88,8 +88,8 @@ static void rewrite(const job_order *job, const char *stage, int64_t done, int64
     cli_line_show(text);
 }
 
-/* Whether cores sleep while OF jobs run: it decides how long short steps take. */
-static void tell_idle(size_t of, const char *idle_cores)
+/* Notes whether cores sleep while OF jobs run: short steps depend on it. */
+static void note_idle_cores(size_t of, const char *idle_cores)
 {
     if (!idle_cores || strcmp(idle_cores, "sleep") == 0)
         return;
@@ -101,7 +101,7 @@ static void tell_idle(size_t of, const char *idle_cores)
                  of);
 }
 
-void job_progress_plan(size_t of, double seconds, bool told, const char *idle_cores)
+void job_progress_plan(size_t of, double seconds, bool known, const char *idle_cores)
 {
     char length[32], least[48] = "";
     if (seconds < 120)
@@ -110,26 +110,26 @@ void job_progress_plan(size_t of, double seconds, bool told, const char *idle_co
         snprintf(length, sizeof length, "%.0f min", seconds / 60);
     if (seconds >= 1)
         snprintf(least, sizeof least, "at least %s; ", length);
-    if (told)
+    if (known)
         cli_note("[0/%zu] about %s, as long as the same took here before", of, length);
     else
         cli_note("[0/%zu] %sno record here says how long starting and compiling take%s", of, least,
                  of > 1 ? "; the time left is known from the first process on" : "");
     cli_note("[0/%zu] Ctrl-C keeps what is done", of);
-    tell_idle(of, idle_cores);
+    note_idle_cores(of, idle_cores);
     const double stalled = job_host_stalled();
     if (stalled > BUSY_STALLED)
         cli_note(
             "[0/%zu] this machine is busy: in %.0f %% of the last ten seconds something waited "
-            "for a core, so that intervals will be wide",
+            "for a core, so intervals will be wide",
             of, 100 * stalled);
 }
 
-/* What all groups of a run take. */
+/* Expected cost of all groups of a run. */
 typedef struct outlook {
     size_t processes;
     double seconds;
-    bool told; /* records say so of each of them; else it is at least so long */
+    bool known; /* by records of each of them; else SECONDS is the least */
 } outlook;
 
 static const job_experiment *experiment_at(const void *list, size_t index)
@@ -153,14 +153,14 @@ static job_pace foresee_pace(const job_group *plan, int processes, const job_exp
 static outlook foresee(const job_group *plan, const job_experiment *list, size_t count,
                        job_pace *paces)
 {
-    outlook all = {.told = true};
+    outlook all = {.known = true};
     job_before *before = job_spent_before(list[0].store, experiment_at, list, count);
     for (size_t first = 0, end; first < count; first = end) {
         end = job_group_end(list, count, first);
-        const job_before *own = before ? before + first : NULL;
+        const job_before *own = before + first;
         const int processes = job_group_foreseen(plan, own, end - first);
         all.seconds +=
-            job_group_seconds(plan, processes, &list[first], own, end - first, &all.told);
+            job_group_seconds(plan, processes, &list[first], own, end - first, &all.known);
         all.processes += (size_t)processes * job_group_workers(&list[first], end - first);
         if (paces)
             *paces++ = foresee_pace(plan, processes, &list[first], own, end - first);
@@ -180,8 +180,8 @@ static double first_mean(const job_pace *paces, size_t count)
     return some > 0 ? sum / some : -1;
 }
 
-/* What a further process takes of its group's first, by the groups that have had both; 1: none has.
- */
+/* Time of a further process over that of its group's first, by the groups that have had both; 1:
+ * none has. */
 static double further_share(const job_pace *paces, size_t count)
 {
     double first = 0, further = 0;
@@ -236,20 +236,20 @@ void job_progress_tell(const char *what, const job_group *plan, const job_experi
     const outlook all = foresee(plan, list, count, paces);
     for (size_t i = 0; i < count; i++)
         one = one && strcmp(list[i].what.runtime, runtime) == 0;
-    if (!all.told && plan->usual)
+    if (!all.known && plan->usual)
         snprintf(perhaps, sizeof perhaps, " (%d for each group of short steps)",
                  JOB_SHORT_PROCESSES);
     cli_note("[0/%zu] %s%zu experiment%s in %zu process%s%s on %s%s; records go to %s",
              all.processes, what, count, count == 1 ? "" : "s", all.processes,
              all.processes == 1 ? "" : "es", perhaps, one ? "runtime " : "",
              one ? runtime : "several runtimes", list[0].store);
-    job_progress_plan(all.processes, all.seconds, all.told, list[0].idle_cores);
+    job_progress_plan(all.processes, all.seconds, all.known, list[0].idle_cores);
 }
 
 void job_progress_begin(const job_order *job)
 {
     line.job_start_ns = line.shown_ns = bn_now_ns();
-    line.told_ns = line.told_ns ? line.told_ns : line.job_start_ns;
+    line.last_line_ns = line.last_line_ns ? line.last_line_ns : line.job_start_ns;
     line.stage[0] = '\0';
     if (cli_terminal()) {
         rewrite(job, "starting", 0, 0);
@@ -275,7 +275,7 @@ void job_progress_stage(const job_order *job, const char *stage, int64_t done, i
     rewrite(job, stage, done, of);
 }
 
-/* What a worker says of an experiment: where its record is, or the class of its failure. */
+/* The result of an experiment by its worker: the class of its failure, or BN_OK with a record. */
 static bn_code code_of(const json_t *member)
 {
     const bn_code named = job_class_of(member);
@@ -284,9 +284,8 @@ static bn_code code_of(const json_t *member)
     return named < BN_CODE_COUNT ? named : BN_CRASH;
 }
 
-/* How OUTCOME's job ended, in words; the code of the failure, or BN_OK. A worker that ends well may
- * have failed at its experiments: then it is the failure of the first such one, and of several how
- * many failed. */
+/* The result of OUTCOME's job, in words; returns its code. A worker that ends well may have failed
+ * at its experiments: then it is the failure of the first such one, and how many failed. */
 static bn_code end_of(const job_outcome *outcome, char *words, size_t size)
 {
     const json_t *members = json_object_get(outcome->result, "members"), *member;
@@ -306,12 +305,6 @@ static bn_code end_of(const job_outcome *outcome, char *words, size_t size)
     return code;
 }
 
-/* Whether JOB, which ended as CODE says, has a line of its own. */
-static bool is_told(const job_order *job, bn_code code)
-{
-    return !job->more || job->verbose || code != BN_OK || bn_now_ns() - line.told_ns >= SILENCE_NS;
-}
-
 void job_progress_end(const job_order *job, const job_outcome *outcome)
 {
     char left[40], job_text[512], words[96], rest[96];
@@ -321,9 +314,9 @@ void job_progress_end(const job_order *job, const job_outcome *outcome)
     put_left(job->number < job->of && code != BN_CANCELLED ? after(job) : -1, left, sizeof left);
     line.jobs -= line.jobs > 0;
     cli_line_clear();
-    if (!is_told(job, code))
+    if (job->more && !job->verbose && code == BN_OK && bn_now_ns() - line.last_line_ns < SILENCE_NS)
         return;
-    line.told_ns = bn_now_ns();
+    line.last_line_ns = bn_now_ns();
     snprintf(job_text, sizeof job_text, "[%zu/%zu] %s", job->number, job->of, job->title);
     snprintf(rest, sizeof rest, " in %.1f s%s%s", job_seconds(), left[0] ? ", about " : "", left);
     cli_note_end(job_text, code == BN_OK, words, rest);

@@ -1,6 +1,6 @@
 /*
- * ready.c - what can be checked before any worker starts: the store, the runtimes' files, and
- * the file of weights against the models that are to start from it.
+ * ready.c - checks before any worker starts: the store, the runtimes' files, and the file of
+ * weights against the models that start from it.
  */
 #include "harness/cores/cores.h"
 #include "harness/frontends/frontends.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_FRONT_ENDS 16 /* whose versions are looked at */
+#define MOST_FRONT_ENDS 16 /* whose versions are checked */
 
 /* ---- the store and the runtime ---------------------------------------------------- */
 
@@ -43,7 +43,7 @@ void job_say_damaged(const res_damaged *list, size_t count)
 bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st)
 {
     bn_code code = rt_plugin_find(runtime, path, size, st);
-    /* Nobody has looked yet what a path leads to. */
+    /* A path has not been opened yet. */
     if (code == BN_OK && rt_plugin_probe(path, st) != BN_OK)
         code = bn_context(st, "runtime %s", runtime);
     return code;
@@ -82,7 +82,7 @@ static bn_code check_one(const res_experiment *what, const char *file, bn_status
     return code;
 }
 
-/* Whether --weights fits each model of LIST, as far as that shows without a runtime. */
+/* Whether --weights fits each model of LIST, as far as that is known without a runtime. */
 static bn_code check_weights(const job_experiment *list, size_t count, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -104,9 +104,9 @@ static bn_code check_cache(const char *folder, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "--cache-dir");
 }
 
-/* Says where ROW's Python has others than the pinned versions. That is no error, but its figures
+/* Warns where ROW's Python has other than the pinned versions. That is no error, but the figures
  * are of another framework than the one that this bench was made for. */
-static void say_versions(const frontend_info *row, const frontend_place *place)
+static void warn_of_versions(const frontend_info *row, const frontend_place *place)
 {
     /* Once a run, however often its lists name a front end. */
     static bool asked[MOST_FRONT_ENDS];
@@ -120,7 +120,7 @@ static void say_versions(const frontend_info *row, const frontend_place *place)
     json_t *pinned = frontend_pinned(place), *versions = frontend_versions(place, pinned);
     (void)frontend_put_unpinned(pinned, versions, &others);
     frontend_put_pin_command(place, &command);
-    if (others.length > 0 && !others.failed && !command.failed)
+    if (others.length > 0)
         cli_say("bench: front end %s: %s; for the pinned versions: %s", row->name, others.data,
                 command.data);
     bn_text_free(&others);
@@ -141,11 +141,11 @@ static bn_code check_front_end(const job_experiment *e, bn_status *st)
     if (code == BN_OK)
         code = rt_recorder_find(recorder, sizeof recorder, st);
     if (code == BN_OK)
-        say_versions(row, &place);
+        warn_of_versions(row, &place);
     return code;
 }
 
-/* Whether the front ends in LIST have a folder for what they are told. */
+/* Whether the front ends in LIST have a folder for their requests. */
 static bn_code check_scratch(const job_experiment *list, size_t count, bn_status *st)
 {
     char path[PATH_MAX];

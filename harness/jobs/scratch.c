@@ -1,5 +1,5 @@
 /*
- * scratch.c - folders for what one process hands to another and nobody keeps: weights and a batch
+ * scratch.c - folders of temporary files that one process passes to another: weights and a batch
  * for a framework, its answer, its recording. They may be large, so they lie beside the records,
  * unless others may write there, or in a folder above.
  */
@@ -31,9 +31,9 @@ bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st
     path[0] = '\0';
     if (!(parent && bn_names_hold(parent, whole)) && !bn_names_hold(temporary(), whole))
         return whole[0] ? bn_fail(st, BN_INVALID,
-                                  "%s: others could put files of theirs there in place of what a "
-                                  "framework reads; set TMPDIR to a folder that only you may "
-                                  "write, and no folder of its path others",
+                                  "%s: other users could replace files there that a framework "
+                                  "reads; set TMPDIR to a folder that only you can write, and "
+                                  "whose parents no other user can write",
                                   whole)
                         : bn_fail_errno(st, errno, "%s", temporary());
     if (gethostname(host, sizeof host - 1) != 0)
@@ -48,8 +48,8 @@ bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st
     return BN_OK;
 }
 
-/* Removes NAME of the open FOLDER, with LEVELS below it at most. Links are removed, not followed,
- * whatever takes the place of what meanwhile. */
+/* Removes NAME of the open FOLDER, with LEVELS below it at most. Links are removed, never followed,
+ * also where files are replaced meanwhile. */
 static void remove_in(int folder, const char *name, int levels)
 {
     int fd = -1;
@@ -78,7 +78,7 @@ void job_scratch_end(char path[PATH_MAX])
     path[0] = '\0';
 }
 
-/* The process of HOST that made the folder NAME, whose processes we can see; 0: none. */
+/* The process of HOST, this machine, that made the folder NAME; 0: none. */
 static long process_of(const char *name, const char *prefix, const char *host, const char *after,
                        size_t count)
 {
@@ -100,7 +100,7 @@ void job_folders_sweep(const char *store, const char *prefix, const char *after,
     DIR *folder = opendir(store);
     if (!folder)
         return;
-    /* Else another folder of the user's may have got the name. */
+    /* Else another folder of the user may have taken the name. */
     const bool named = fstat(dirfd(folder), &whole) == 0 && bn_names_hold_in(&whole) &&
                        gethostname(host, sizeof host - 1) == 0;
     for (const struct dirent *entry; named && (entry = readdir(folder)) != NULL;) {

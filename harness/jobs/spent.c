@@ -1,11 +1,11 @@
 /*
- * spent.c - where the time of workers went, by phase; and what the same spent here before.
+ * spent.c - the time of workers by phase; and that of earlier runs of the same experiments.
  *
  * How long starts, compiles and steps take is known only where the same has run before. The records
- * of a process say what it did when (res_phases): what it did for each experiment, and what for all
- * of them. So the time of a group is put together from the newest records of its experiments, of
- * this machine and under the same options, whichever experiments stood beside them then. The first
- * process of a group compiles, and the further ones load: each of the two has its records.
+ * of a process have its phases (res_phases): for each experiment, and for all of them. So the time
+ * of a group is put together from the latest records of its experiments, of this machine and under
+ * the same options, whichever group they were in. The first process of a group compiles, and the
+ * further ones load: each of the two has its records.
  */
 #include "harness/jobs/jobs.h"
 
@@ -16,8 +16,8 @@
 
 /* Files that are opened for one experiment: the first process of 16 may be behind all others. */
 #define MOST_FILES    24
-/* Further ones cost more time than it is worth to know how long they take: after so long, at most
- * one file of each experiment is opened. */
+/* Further ones are not worth the time of a search: after so long, at most one file of each
+ * experiment is opened. */
 #define MOST_SEARCHED 100
 #define SEARCH_NS     1000000000
 
@@ -36,12 +36,12 @@ static double *phase_of(job_spent *spent, size_t i)
     return (double *)((char *)spent + phases[i].offset);
 }
 
-void job_spent_add_worker(job_spent *spent, const json_t *told, double seconds)
+void job_spent_add_worker(job_spent *spent, const json_t *reported, double seconds)
 {
     spent->processes++;
     spent->all_s += seconds;
     for (size_t i = 0; i < PHASES; i++) {
-        const double s = json_number_value(json_object_get(told, phases[i].member));
+        const double s = json_number_value(json_object_get(reported, phases[i].member));
         if (isfinite(s) && s > 0)
             *phase_of(spent, i) += s;
     }
@@ -69,7 +69,7 @@ void job_spent_words(const job_spent *spent, bn_text *text)
     bn_text_printf(text, "rest %.1f s", rest > 0 ? rest : 0.0);
 }
 
-/* ---- what the same spent before ------------------------------------------------------------- */
+/* ---- earlier runs of the same ---------------------------------------------------------------- */
 
 /* A search for the records of all. */
 typedef struct searches {
@@ -81,7 +81,7 @@ typedef struct searches {
     uint64_t until_ns;
 } searches;
 
-/* Whether OPTIONS, of a record, say to measure as long as those of E. */
+/* Whether OPTIONS, of a record, measure as long as those of E. */
 static bool same_options(const json_t *options, const job_experiment *e)
 {
     static const char *const names[] = {"min-time", "steps", "warmup", "device-time", "cache-dir"};
@@ -97,13 +97,7 @@ static bool same_options(const json_t *options, const job_experiment *e)
     return (json_integer_value(then) > 0) == (json_integer_value(now) > 0);
 }
 
-static job_spending spending_of(const res_phases *p)
-{
-    const double own_ns = p->preparation_ns + p->compile_ns + p->warmup_ns + p->measuring_ns;
-    return (job_spending){true, own_ns, p->wall_ns - p->others_ns - own_ns};
-}
-
-static bool look(void *context, size_t which, const res_record *r)
+static bool visit_record(void *context, size_t which, const res_record *r)
 {
     searches *all = context;
     job_before *s = &all->before[which];
@@ -116,7 +110,8 @@ static bool look(void *context, size_t which, const res_record *r)
         strcmp(res_provenance_text(r, RES_PROV_HOST_NAME), all->host) != 0 ||
         !same_options(res_provenance(r, RES_PROV_OPTIONS), all->at(all->context, which)))
         return !late;
-    *place = spending_of(&did);
+    const double own_ns = did.preparation_ns + did.compile_ns + did.warmup_ns + did.measuring_ns;
+    *place = (job_spending){true, own_ns, did.wall_ns - did.others_ns - own_ns};
     if (process == 1)
         s->is_short = res_step_median(r, r->wall_ns) < RES_SHORT_STEP_NS;
     return !late && !(s->first.known && s->further.known);
@@ -125,17 +120,17 @@ static bool look(void *context, size_t which, const res_record *r)
 job_before *job_spent_before(const char *store, job_experiment_at *at, const void *context,
                              size_t count)
 {
-    job_before *before = calloc(count + 1, sizeof *before);
+    job_before *before = bn_zalloc(count + 1, sizeof *before);
     searches all = {.at = at, .context = context, .before = before};
     const size_t searched = count < MOST_SEARCHED ? count : MOST_SEARCHED;
     all.until_ns = bn_now_ns() + SEARCH_NS;
-    all.what = calloc(searched + 1, sizeof *all.what);
-    for (size_t i = 0; all.what && i < searched; i++)
+    all.what = bn_zalloc(searched + 1, sizeof *all.what);
+    for (size_t i = 0; i < searched; i++)
         job_experiment_resolve(at(context, i), &all.what[i]);
     if (gethostname(all.host, sizeof all.host - 1) != 0)
         all.host[0] = '\0';
-    if (before && all.what && searched > 0)
-        res_store_visit_newest(store, all.what, searched, MOST_FILES, look, &all);
+    if (searched > 0)
+        res_store_visit_newest(store, all.what, searched, MOST_FILES, visit_record, &all);
     free(all.what);
     return before;
 }
@@ -150,8 +145,8 @@ int job_group_foreseen(const job_group *group, const job_before *before, size_t 
     return all_short ? JOB_SHORT_PROCESSES : group->processes;
 }
 
-/* Seconds that PROCESSES processes measure at least. Where nobody asked for a number of them, steps
- * may turn out to be short: then there are more, of which all but the first measure a share. */
+/* Seconds that PROCESSES processes measure at least. Where their number was not given, steps may
+ * turn out to be short: then there are more, of which all but the first measure a share. */
 static double least(const job_group *group, int processes, const job_experiment *list, size_t count)
 {
     const double brief = 1 + (JOB_SHORT_PROCESSES - 1.0) / JOB_SHORT_SHARE;
@@ -161,12 +156,12 @@ static double least(const job_group *group, int processes, const job_experiment 
     return sum;
 }
 
-/* What a process of experiments spends. */
+/* Time of a process of several experiments. */
 typedef struct together {
     double own_ns, shared_ns;
 } together;
 
-/* Adds MEMBER. What is for all is spent once, but where the member has processes of its own. */
+/* Adds MEMBER. Shared time counts once, unless the member has processes of its own. */
 static void add_member(together *sum, const job_spending *member, bool alone)
 {
     sum->own_ns += member->own_ns + (alone ? member->shared_ns : 0);
@@ -175,18 +170,18 @@ static void add_member(together *sum, const job_spending *member, bool alone)
 }
 
 double job_group_seconds(const job_group *group, int processes, const job_experiment *list,
-                         const job_before *before, size_t count, bool *told)
+                         const job_before *before, size_t count, bool *known)
 {
     together first = {0}, further = {0};
-    bool known = before;
-    for (size_t i = 0; known && i < count; i++) {
+    bool all = before;
+    for (size_t i = 0; all && i < count; i++) {
         const bool alone = group->separate || job_is_framework(&list[i].what);
-        known = before[i].first.known && (processes < 2 || before[i].further.known);
+        all = before[i].first.known && (processes < 2 || before[i].further.known);
         add_member(&first, &before[i].first, alone);
         add_member(&further, &before[i].further, alone);
     }
-    *told = *told && known;
-    if (!known)
+    *known = *known && all;
+    if (!all)
         return least(group, processes, list, count);
     return (first.own_ns + first.shared_ns +
             (processes - 1) * (further.own_ns + further.shared_ns)) *

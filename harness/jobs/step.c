@@ -1,6 +1,6 @@
 /*
- * step.c - a step of a recording as a request for workers: a steady step's programs with their
- * files, its inputs and its executions.
+ * step.c - a recorded step as a request for workers: a steady step's programs with their files, its
+ * inputs and its executions.
  */
 #include "harness/jobs/step_priv.h"
 
@@ -12,18 +12,18 @@
 
 #define LEAST_DIGITS 8 /* of a digest that names a step */
 
-/* What is being made. */
+/* A request in the making. */
 typedef struct making {
     job_step *step;
     const rec_recording *recording;
     const rec_steps *steps;
     const rec_process *process;
     job_flow flow;
-    size_t *part;      /* [program of the process]: its place in the request; JOB_FLOW_NONE: none */
-    size_t *first_run; /* [place]: its first run */
-    uint32_t *program; /* [place] */
+    size_t *part;      /* [program of the process]: its index in the request; JOB_FLOW_NONE: none */
+    size_t *first_run; /* [index]: its first run */
+    uint32_t *program; /* [index] */
     size_t parts;
-    json_t *shape; /* all that the digest is of */
+    json_t *shape; /* content of the digest */
     json_t *names; /* of the parts so far: an object with a member for each */
 } making;
 
@@ -34,7 +34,7 @@ static const rec_execution *run_of(const making *m, size_t run)
 
 /* ---- which step --------------------------------------------------------------------------- */
 
-/* Whether the COUNT executions at ORDER are of the same programs as the COUNT behind them. */
+/* Whether the COUNT executions at ORDER are of the same programs as the COUNT after them. */
 static bool comes_again(const rec_process *p, const uint32_t *order, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -43,9 +43,9 @@ static bool comes_again(const rec_process *p, const uint32_t *order, size_t coun
     return true;
 }
 
-/* A steady step of the usual length that is followed by its like, from the middle on; its
- * executions, or NULL. */
-static const uint32_t *choose(const rec_steps *steps)
+/* The executions of a steady step of the usual length that is followed by one like it, searched
+ * from the middle on; NULL: none. */
+static const uint32_t *choose_step(const rec_steps *steps)
 {
     for (size_t i = 0; i < steps->count; i++) {
         const rec_step *s = &steps->list[(steps->count / 2 + i) % steps->count];
@@ -59,8 +59,8 @@ static const uint32_t *choose(const rec_steps *steps)
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-/* The type of number TYPE as text (new reference). BN_NOT_SUPPORTED says that WHAT has one that
- * cannot be passed. */
+/* The type of number TYPE as text (new reference). BN_NOT_SUPPORTED: WHAT has one that cannot be
+ * passed. */
 static bn_code type_json(const rec_process *p, uint32_t type, const char *what, json_t **json,
                          bn_status *st)
 {
@@ -69,9 +69,7 @@ static bn_code type_json(const rec_process *p, uint32_t type, const char *what, 
     bn_status why = {.code = BN_OK};
     rec_type_put(p, type, &text);
     bn_code code = BN_OK;
-    if (text.failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for types");
-    else if (mode_type_parse(text.data, &parsed, &why) != BN_OK)
+    if (mode_type_parse(text.data, &parsed, &why) != BN_OK)
         code = bn_fail(st, BN_NOT_SUPPORTED, "%s is of type %s, which cannot be made up", what,
                        text.data);
     else
@@ -85,8 +83,8 @@ static bn_code append_type(json_t *list, const rec_process *p, uint32_t type, co
 {
     json_t *json = NULL;
     bn_code code = type_json(p, type, what, &json, st);
-    if (code == BN_OK && json_array_append_new(list, json) != 0)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for types");
+    if (code == BN_OK)
+        json_array_append_new(list, json);
     return code;
 }
 
@@ -103,11 +101,10 @@ static uint32_t result_type(const making *m, size_t run, uint32_t index)
     return program->result_types[index];
 }
 
-/* ---- programs ---------------------------------------------------------------------------------
- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
-/* Where NAME lies, which has the digest SHA256: in the folder of PROGRAM's process, or, where the
- * recording is that folder itself, in it. */
+/* The file NAME with the digest SHA256: in the folder of the process, or, where the recording is
+ * that folder itself, in it. */
 static bn_code find_file(const making *m, const char *name, const char *sha256, char **found,
                          bn_status *st)
 {
@@ -127,7 +124,7 @@ static bn_code find_file(const making *m, const char *name, const char *sha256, 
     }
     *found = whole;
     return whole ? BN_OK
-                 : bn_fail(st, BN_CHANGED, "%s is not in the recording's folder any more", name);
+                 : bn_fail(st, BN_CHANGED, "%s is no longer in the recording's folder", name);
 }
 
 /* {"path", "sha256"} of the file HASH.FORM with the SIZE BYTES (new reference). */
@@ -174,8 +171,8 @@ static bn_code add_files(making *m, const rec_program *program, json_t *json, bn
     return BN_OK;
 }
 
-/* The name of part INDEX: letters, digits, dots and underscores, as all runtimes take it, and no
- * earlier part's. Notes that it is taken. */
+/* The name of part INDEX, which no earlier part has: letters, digits, dots and underscores, as all
+ * runtimes take it. */
 static void name_part(making *m, size_t index, char name[64])
 {
     const rec_program *own = &m->process->programs[m->program[index]];
@@ -211,18 +208,18 @@ static bn_code add_types(const making *m, size_t index, json_t *arguments, json_
     return code;
 }
 
-/* ["ARGUMENT:RESULT", ...]: for a device that has to be told, each argument that was donated gives
- * its memory to the first result of its type that has none yet (new reference). */
+/* ["ARGUMENT:RESULT", ...]: for a simulated device, each argument that was donated gives its memory
+ * to the first result of its type that has none yet (new reference). */
 static json_t *aliases_json(const making *m, size_t index, const json_t *arguments,
                             const json_t *results)
 {
     const size_t run = m->first_run[index], count = json_array_size(results);
     const rec_execution *x = run_of(m, run);
     json_t *list = json_array();
-    bool *taken = calloc(count + 1, sizeof *taken);
+    bool *taken = bn_zalloc(count + 1, sizeof *taken);
     /* By type: no result before this one is of the type and free. */
-    size_t *from = calloc(m->process->type_count + 1, sizeof *from);
-    for (uint32_t a = 0; taken && from && a < x->arguments; a++) {
+    size_t *from = bn_zalloc(m->process->type_count + 1, sizeof *from);
+    for (uint32_t a = 0; a < x->arguments; a++) {
         const uint32_t buffer = rec_argument(m->process, x, 0, a);
         char text[48];
         if (!rec_donated(m->process, m->flow.runs[run], buffer))
@@ -248,7 +245,7 @@ static json_t *number_or_null(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* Device time of PROGRAM in microseconds, as it was recorded; NaN: it was not told. */
+/* Recorded device time of PROGRAM in microseconds; NaN: unknown. */
 static double device_us(const making *m, uint32_t program)
 {
     for (size_t i = 0; i < m->steps->program_count; i++)
@@ -286,44 +283,36 @@ static bn_code add_part(making *m, json_t *list, size_t index, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "program %s", name);
 }
 
-/* Whether run RUN takes and gives as many values as the first one of the same program. */
-static bool is_like_first(const making *m, size_t run)
-{
-    const rec_execution *x = run_of(m, run), *first = run_of(m, m->first_run[m->part[x->program]]);
-    return x->arguments == first->arguments && x->results == first->results;
-}
-
-/* Gives each program of the step its place, in the order of first runs. */
+/* Numbers the programs of the step, in the order of first runs. */
 static bn_code number_parts(making *m, bn_status *st)
 {
     const size_t programs = m->process->program_count, runs = m->flow.count;
-    m->part = calloc(programs + 1, sizeof *m->part);
-    m->first_run = calloc(runs + 1, sizeof *m->first_run);
-    m->program = calloc(runs + 1, sizeof *m->program);
-    if (!m->part || !m->first_run || !m->program)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu programs", programs);
+    m->part = bn_zalloc(programs + 1, sizeof *m->part);
+    m->first_run = bn_zalloc(runs + 1, sizeof *m->first_run);
+    m->program = bn_zalloc(runs + 1, sizeof *m->program);
     for (size_t i = 0; i < programs; i++)
         m->part[i] = JOB_FLOW_NONE;
     for (size_t run = 0; run < runs; run++) {
-        const uint32_t program = run_of(m, run)->program;
+        const rec_execution *x = run_of(m, run);
+        const uint32_t program = x->program;
         if (program >= programs)
-            return bn_fail(st, BN_FORMAT, "execution %zu of the step is of no known program", run);
-        if (m->part[program] != JOB_FLOW_NONE && !is_like_first(m, run))
+            return bn_fail(st, BN_FORMAT, "execution %zu of the step has an unknown program", run);
+        if (m->part[program] == JOB_FLOW_NONE) {
+            m->part[program] = m->parts;
+            m->program[m->parts] = program;
+            m->first_run[m->parts++] = run;
+        }
+        const rec_execution *first = run_of(m, m->first_run[m->part[program]]);
+        if (x->arguments != first->arguments || x->results != first->results)
             return bn_fail(st, BN_FORMAT,
-                           "execution %zu of the step takes or gives another number of values than "
-                           "the first one of its program",
+                           "execution %zu of the step has another number of arguments or results "
+                           "than the first one of its program",
                            run);
-        if (m->part[program] != JOB_FLOW_NONE)
-            continue;
-        m->part[program] = m->parts;
-        m->program[m->parts] = program;
-        m->first_run[m->parts++] = run;
     }
     return BN_OK;
 }
 
-/* ---- inputs and executions ----------------------------------------------------------------------
- */
+/* ---- inputs and executions ------------------------------------------------------------------- */
 
 static bn_code add_input(making *m, json_t *list, size_t index, bn_status *st)
 {
@@ -344,7 +333,7 @@ static bn_code add_input(making *m, json_t *list, size_t index, bn_status *st)
     return BN_OK;
 }
 
-/* Arguments that the framework said it would not give away stay. */
+/* Arguments that the framework did not donate are kept. */
 static json_t *run_json(const making *m, size_t run)
 {
     const rec_execution *x = run_of(m, run);
@@ -360,10 +349,9 @@ static json_t *run_json(const making *m, size_t run)
                      arguments, "keep", keep);
 }
 
-/* ---- the request -------------------------------------------------------------------------------
- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
-/* {"framework", "steps", ...}: what the record keeps of the recording (new reference). */
+/* {"framework", "steps", ...}: the recording, for the record (new reference). */
 static json_t *recorded_json(const making *m)
 {
     const rec_process *p = m->process;
@@ -376,20 +364,17 @@ static json_t *recorded_json(const making *m)
 }
 
 /* Digest of the programs and their flow: the same wherever the recording lies. */
-static bn_code add_digest(making *m, json_t *request, bn_status *st)
+static void add_digest(making *m, json_t *request)
 {
     char digest[BN_SHA256_TEXT];
     json_t *all =
         json_pack("{sO sO sO}", "programs", m->shape, "inputs", json_object_get(request, "inputs"),
                   "runs", json_object_get(request, "runs"));
-    char *text = all ? json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII) : NULL;
+    char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
     json_decref(all);
-    if (!text)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
     bn_sha256(text, strlen(text), digest);
     free(text);
     json_object_set_new(request, "sha256", json_string(digest));
-    return BN_OK;
 }
 
 static bn_code fill_request(making *m, const char *cost, bn_status *st)
@@ -400,7 +385,7 @@ static bn_code fill_request(making *m, const char *cost, bn_status *st)
         cost, "recorded", recorded_json(m), "programs", programs, "inputs", inputs, "runs", runs);
     m->shape = json_array();
     m->names = json_object();
-    if (!request || !m->shape || !m->names)
+    if (!request)
         return bn_fail(st, BN_INVALID, "the recording's path is not UTF-8");
     bn_code code = number_parts(m, st);
     for (size_t i = 0; i < m->parts && code == BN_OK; i++)
@@ -414,19 +399,21 @@ static bn_code fill_request(making *m, const char *cost, bn_status *st)
     m->step->programs = m->parts;
     m->step->executions = m->flow.count;
     m->step->inputs = m->flow.input_count;
-    return code == BN_OK ? add_digest(m, request, st) : code;
+    if (code == BN_OK)
+        add_digest(m, request);
+    return code;
 }
 
-/* Whether COUNT executions RUNS, behind which the next step stands, need one device only. */
+/* Whether COUNT executions RUNS, which the next step follows, need one device only. */
 static bn_code check_devices(const rec_process *p, const uint32_t *runs, size_t count,
                              bn_status *st)
 {
     static const char limit[] = "bench replays steps of one device; steps of several, with "
                                 "replicas, partitions or stages of a pipeline, are not supported";
-    size_t devices, run;
-    bn_code code = job_flow_devices(p, runs, count, &devices, &run, st);
-    if (code != BN_OK || devices == 1)
-        return code;
+    size_t run;
+    const size_t devices = job_flow_devices(p, runs, count, &run);
+    if (devices == 1)
+        return BN_OK;
     if (run == JOB_FLOW_NONE)
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "the step runs on %zu devices, each of its executions on one of them; %s",
@@ -443,7 +430,7 @@ static bn_code make_request(job_step *s, const rec_recording *recording, const r
                             const char *cost, bn_status *st)
 {
     making m = {.step = s, .recording = recording, .steps = steps, .process = steps->process};
-    const uint32_t *runs = choose(steps);
+    const uint32_t *runs = choose_step(steps);
     if (!runs)
         return bn_fail(st, BN_NOT_FOUND,
                        "no steady step of %u executions is followed by another like it; record "
@@ -479,14 +466,14 @@ static void last_part(const char *path, char part[RES_TEXT])
         snprintf(part, RES_TEXT, "recording");
 }
 
-/* What the step is called: as plain as it will be read from its records. */
+/* The name of the step, as plain as its records will have it. */
 static void name_step(const job_recorded *recorded, char name[RES_TEXT])
 {
     bn_text plain = {0};
     char part[RES_TEXT];
     last_part(recorded->folder, part);
     bn_text_plain(&plain, recorded->name && recorded->name[0] ? recorded->name : part);
-    const char *text = plain.data && !plain.failed ? plain.data : "recording";
+    const char *text = plain.data ? plain.data : "recording";
     snprintf(name, RES_TEXT, "%.*s", (int)bn_utf8_fit(text, RES_TEXT - 1), text);
     bn_text_free(&plain);
 }
@@ -510,7 +497,7 @@ static bn_code check_words(const job_recorded *recorded, const char *cost, bn_st
     return BN_OK;
 }
 
-/* Whether the step S is the one that was asked for. */
+/* Whether S is the requested step. */
 static bn_code check_digest(const job_recorded *recorded, const job_step *s, bn_status *st)
 {
     const char *found = json_string_value(json_object_get(s->request, "sha256"));
@@ -519,12 +506,12 @@ static bn_code check_digest(const job_recorded *recorded, const job_step *s, bn_
         return BN_OK;
     return bn_fail(
         st, BN_NOT_FOUND,
-        "its step is %.12s, and %.12s is wanted: it was recorded anew, or its programs or "
+        "its step is %.12s, and %.12s is wanted: it was recorded again, or its programs or "
         "their flow have changed",
         found, wanted);
 }
 
-/* Fills S with what there is to say of STEPS, and with the request. */
+/* Fills S with the figures of STEPS and with the request. */
 static bn_code describe(job_step *s, const rec_recording *recording, const rec_steps *steps,
                         const char *cost, bn_status *st)
 {
@@ -562,7 +549,7 @@ bn_code job_step_read(const job_recorded *recorded, job_step *s, bn_status *st)
         code = describe(s, recording, steps, cost, st);
     if (code == BN_OK)
         code = check_digest(recorded, s, st);
-    /* A recording can be large: nothing of it stays while workers run. */
+    /* A recording can be large: its memory is freed before workers run. */
     rec_steps_free(steps);
     rec_close(recording);
     return code == BN_OK ? BN_OK : bn_context(st, "recording %s", recorded->folder);

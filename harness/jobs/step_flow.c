@@ -1,7 +1,7 @@
 /*
- * step_flow.c - which value goes where: buffers of a recorded step become inputs and results, and
- * by what stands in their places in the next step, results that are inputs again. On how many
- * devices, and what the host did in between.
+ * step_flow.c - the flow of values: buffers of a recorded step become inputs and results, and by
+ * the buffers in their places in the next step, results that are inputs again. The number of
+ * devices, and the host's work in between.
  */
 #include "harness/jobs/step_priv.h"
 
@@ -22,33 +22,24 @@ static const rec_execution *run_at(const job_flow *f, size_t run)
 
 /* ---- within the step -------------------------------------------------------------------- */
 
-static bn_code add_input(job_flow *f, uint32_t buffer, size_t run, size_t argument,
-                         size_t *capacity, bn_status *st)
-{
-    if (!bn_reserve(&f->inputs, f->input_count + 1, capacity, sizeof *f->inputs))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu inputs", f->input_count + 1);
-    f->inputs[f->input_count++] = (job_flow_input){buffer, run, argument, JOB_FLOW_NONE};
-    f->values[buffer] = (int64_t)f->input_count;
-    return BN_OK;
-}
-
-/* What is not known yet when run RUN takes it is an input. Addresses and times of a recording can
- * be edited, so that a run would take what a later one makes. */
+/* A buffer that no earlier run made is an input. Addresses and times of a recording can be edited,
+ * so that a run would take what a later one makes. */
 static bn_code follow_run(job_flow *f, size_t run, size_t *capacity, bn_status *st)
 {
     const rec_execution *x = run_at(f, run);
-    bn_code code = BN_OK;
-    for (uint32_t a = 0; a < x->arguments && code == BN_OK; a++) {
+    for (uint32_t a = 0; a < x->arguments; a++) {
         const uint32_t buffer = rec_argument(f->process, x, 0, a);
         if (buffer == REC_NONE || buffer >= f->process->buffer_count)
             return bn_fail(st, BN_FORMAT,
-                           "the recording does not tell argument %u of execution %zu of the step",
-                           a, run);
-        if (f->values[buffer] == 0)
-            code = add_input(f, buffer, run, a, capacity, st);
+                           "the recording lacks argument %u of execution %zu of the step", a, run);
+        if (f->values[buffer] == 0) {
+            bn_grow(&f->inputs, f->input_count + 1, capacity, sizeof *f->inputs);
+            f->inputs[f->input_count++] = (job_flow_input){buffer, run, a, JOB_FLOW_NONE};
+            f->values[buffer] = (int64_t)f->input_count;
+        }
     }
     f->first_result[run] = f->result_count;
-    for (uint32_t i = 0; i < x->results && code == BN_OK; i++) {
+    for (uint32_t i = 0; i < x->results; i++) {
         const uint32_t buffer = rec_result(f->process, x, 0, i);
         if (buffer == REC_NONE || buffer >= f->process->buffer_count)
             continue;
@@ -58,7 +49,7 @@ static bn_code follow_run(job_flow *f, size_t run, size_t *capacity, bn_status *
         f->values[buffer] = -1 - (int64_t)(f->result_count + i);
     }
     f->result_count += x->results;
-    return code;
+    return BN_OK;
 }
 
 /* ---- into the next one ----------------------------------------------------------------------- */
@@ -75,13 +66,11 @@ static bool same_type(const rec_process *p, uint32_t left, uint32_t right)
     return same;
 }
 
-/* What an input's place holds in the next step says what it becomes: a result of this step, or
- * nothing of it. A result becomes one input; others in whose places it stands, too, stay. */
-static bn_code find_heirs(job_flow *f, bn_status *st)
+/* Links inputs to the results of this step that take their places in the next one. A result becomes
+ * one input; other inputs whose places it takes, too, stay as they are. */
+static void link_results(job_flow *f)
 {
-    bool *taken = calloc(f->result_count + 1, sizeof *taken);
-    if (!taken)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu results", f->result_count);
+    bool *taken = bn_zalloc(f->result_count + 1, sizeof *taken);
     for (size_t i = 0; i < f->input_count; i++) {
         job_flow_input *in = &f->inputs[i];
         const rec_execution *next = run_at(f, f->count + in->run);
@@ -97,7 +86,6 @@ static bn_code find_heirs(job_flow *f, bn_status *st)
         taken[result] = true;
     }
     free(taken);
-    return BN_OK;
 }
 
 bn_code job_flow_make(const rec_process *process, const uint32_t *runs, size_t count, job_flow *f,
@@ -105,14 +93,15 @@ bn_code job_flow_make(const rec_process *process, const uint32_t *runs, size_t c
 {
     size_t capacity = 0;
     *f = (job_flow){.process = process, .runs = runs, .count = count};
-    f->values = calloc(process->buffer_count + 1, sizeof *f->values);
-    f->first_result = calloc(count + 1, sizeof *f->first_result);
-    if (!f->values || !f->first_result)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a step of %zu executions", count);
+    /* As many as the process has in memory already. */
+    f->values = bn_zalloc(process->buffer_count + 1, sizeof *f->values);
+    f->first_result = bn_zalloc(count + 1, sizeof *f->first_result);
     bn_code code = BN_OK;
     for (size_t run = 0; run < count && code == BN_OK; run++)
         code = follow_run(f, run, &capacity, st);
-    return code == BN_OK ? find_heirs(f, st) : code;
+    if (code == BN_OK)
+        link_results(f);
+    return code;
 }
 
 size_t job_flow_value(const job_flow *f, size_t run, size_t argument)
@@ -138,30 +127,26 @@ static size_t add_devices(const rec_process *p, const rec_execution *x, uint64_t
     return found;
 }
 
-bn_code job_flow_devices(const rec_process *p, const uint32_t *runs, size_t count, size_t *devices,
-                         size_t *run, bn_status *st)
+size_t job_flow_devices(const rec_process *p, const uint32_t *runs, size_t count, size_t *run)
 {
     const uint32_t own = p->spans[p->executions[runs[0]].spans].device;
-    bool *used = calloc(p->device_count + 1, sizeof *used);
-    *devices = 1;
+    bool *used = bn_zalloc(p->device_count + 1, sizeof *used);
     *run = JOB_FLOW_NONE;
-    if (!used)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu devices", p->device_count);
     /* Executions are in order of their begin: between two runs stand those of other devices. */
     size_t found = 0;
     for (uint32_t i = runs[0]; own < p->device_count && i < runs[count]; i++)
         if (!p->executions[i].failed)
             found += add_devices(p, &p->executions[i], p->devices[own].client, used);
-    *devices = found > 1 ? found : 1;
+    size_t devices = found > 1 ? found : 1;
     for (size_t i = 0; i < count; i++) {
         const size_t at_once = p->executions[runs[i]].devices;
         if (at_once > 1 && *run == JOB_FLOW_NONE)
             *run = i;
-        /* Devices that the recorder was told nothing of count, too. */
-        *devices = at_once > *devices ? at_once : *devices;
+        /* Devices that the recording does not describe count, too. */
+        devices = at_once > devices ? at_once : devices;
     }
     free(used);
-    return BN_OK;
+    return devices;
 }
 
 /* ---- the host ------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /*
- * step_priv.h - which value goes where in a recorded step, and what the host did in between
- * (step_flow.c), for the request that is made of it (step.c).
+ * step_priv.h - the flow of values in a recorded step, and the host's work in between
+ * (step_flow.c), for its request (step.c).
  */
 #ifndef BENCH_HARNESS_STEP_PRIV_H
 #define BENCH_HARNESS_STEP_PRIV_H
@@ -18,7 +18,7 @@ typedef struct job_flow_input {
                              JOB_FLOW_NONE: none */
 } job_flow_input;
 
-/* A step, and the one that followed. Values are numbers as in mode_sequence. */
+/* A step, and the one that followed. Values are numbered as in mode_sequence. */
 typedef struct job_flow {
     const rec_process *process;
     const uint32_t *runs; /* executions of the step, [count]; those of the next follow them */
@@ -30,24 +30,24 @@ typedef struct job_flow {
     int64_t *values; /* [buffer]: 1 + its input, or -1 - its result; 0: neither */
 } job_flow;
 
-/* Follows the values of COUNT executions RUNS, each on one device, behind which the next step's
- * COUNT stand. BN_FORMAT for arguments that the recording lacks, or that are made only after they
- * are taken. To be freed also after a failure. */
+/* Follows the values of COUNT executions RUNS, each on one device, which the next step's COUNT
+ * follow. BN_FORMAT for arguments that the recording lacks, or that are made only after they are
+ * taken. To be freed also after a failure. */
 BN_MUST_USE bn_code job_flow_make(const rec_process *process, const uint32_t *runs, size_t count,
                                   job_flow *flow, bn_status *st);
 void job_flow_free(job_flow *flow);
 /* The number of the value that argument ARGUMENT of run RUN is. */
 size_t job_flow_value(const job_flow *flow, size_t run, size_t argument);
 
-/* How many devices the executions of one client need from the begin of the first of the COUNT
+/* Number of devices that the executions of one client need from the begin of the first of the COUNT
  * executions RUNS to that of the next step's first, RUNS[COUNT]. Those of other clients, as of a
  * CPU beside a GPU, do not count. *RUN is the first of RUNS that ran on several, or JOB_FLOW_NONE.
  */
-BN_MUST_USE bn_code job_flow_devices(const rec_process *process, const uint32_t *runs, size_t count,
-                                     size_t *devices, size_t *run, bn_status *st);
+size_t job_flow_devices(const rec_process *process, const uint32_t *runs, size_t count,
+                        size_t *run);
 
-/* Member "host" of the request (new reference), of a step of COUNT executions, which STEPS tell of;
- * sums into STEP. */
+/* Member "host" of the request (new reference), of a step of COUNT executions, by STEPS; sums into
+ * STEP. */
 json_t *job_step_host(const rec_steps *steps, size_t count, job_step *step);
 
 #endif

@@ -2,15 +2,15 @@
  * strays.c - processes that a worker started and that left its process group.
  *
  * We are the subreaper of our workers, so such a process becomes our child when its parent ends.
- * But we may have other children: those of the shell whose place we took by exec, and our own. So
- * each worker gets a mark in its environment, which all that it starts inherit, and only who has
- * the mark is ended. A process that clears its environment hides from this.
+ * But we may have other children: those of the shell that we replaced by exec, and our own. So each
+ * worker gets a mark in its environment, which all that it starts inherit, and only processes with
+ * the mark are ended. A process that clears its environment escapes this.
  *
- * SIGKILL may end us before the sweep. The kernel then ends the worker, but not what the worker
- * started: the worker cannot do it, since the signal of its parent's death is SIGKILL, too, and a
- * signal that it could catch would leave it to a plugin whether it ends at all. So each worker has
- * a watcher, a fork of ours that sleeps until its pipe says that we are gone, and then looks
- * through all processes for the mark.
+ * SIGKILL may end us before the sweep. The kernel then ends the worker, but not the processes that
+ * the worker started: the worker cannot do it, since the signal of its parent's death is SIGKILL,
+ * too, and with a signal that can be caught a plugin could keep it alive. So each worker has a
+ * watcher, a fork of ours that sleeps until its pipe says that we are gone, and then searches all
+ * processes for the mark.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/ending_priv.h"
@@ -36,10 +36,9 @@
 void job_strays_mark(job_strays *s)
 {
     static unsigned last;
-    /* Another namespace may have a bench of the same number, whose processes we see. */
+    /* Another namespace may have a bench with the same number, whose processes we see. */
     snprintf(s->mark, sizeof s->mark, MARK "=%ld-%u-%llx", (long)getpid(), ++last,
              (unsigned long long)bn_now_ns());
-    /* Without memory for it, strays stay. */
     (void)setenv(MARK, s->mark + sizeof MARK, 1);
 }
 
@@ -60,7 +59,7 @@ static bool has_variable(long pid, const char *wanted)
 }
 
 /* Whether process PID has no memory of its own now: it begins another program, is dying, or is a
- * zombie. Its environment reads as empty then, and says nothing. */
+ * zombie. Its environment is then empty and says nothing. */
 static bool has_no_memory(long pid)
 {
     char path[64];
@@ -72,8 +71,8 @@ static bool has_no_memory(long pid)
     return empty;
 }
 
-/* One look at our children: ends those that have the variable WANTED, and reaps all that have
- * ended but KEPT. Who else waits for one finds it gone, and loses nothing. True: look again. */
+/* Searches our children once: ends those that have the variable WANTED, and reaps all that have
+ * ended but KEPT. Other code that waits for one finds it gone, without loss. True: search again. */
 static bool end_marked(const char *wanted, pid_t kept)
 {
     char path[64];
@@ -87,7 +86,7 @@ static bool end_marked(const char *wanted, pid_t kept)
         const bool marked = has_variable(pid, wanted);
         if (marked)
             kill((pid_t)pid, SIGKILL);
-        /* Without memory it is a zombie, or will tell in a moment what it is. */
+        /* Without memory it is a zombie, or will have its environment in a moment. */
         if (marked || has_no_memory(pid))
             again = waitpid((pid_t)pid, NULL, WNOHANG) >= 0 || again;
     }
@@ -98,14 +97,14 @@ static bool end_marked(const char *wanted, pid_t kept)
 
 void job_strays_sweep(const job_strays *s, pid_t kept, int rounds)
 {
-    /* Ending one takes a moment, and may leave us its children. */
+    /* A process takes a moment to end, and may leave us its children. */
     while (end_marked(s->mark, kept) && --rounds > 0)
         poll(NULL, 0, 5);
 }
 
 /* ---- the watcher -------------------------------------------------------------------- */
 
-/* One look at all processes of the machine: ends those that have the variable WANTED. True: there
+/* Searches all processes of the machine once: ends those that have the variable WANTED. True: there
  * was one. */
 static bool end_anywhere(const char *wanted)
 {
@@ -113,7 +112,7 @@ static bool end_anywhere(const char *wanted)
     bool some = false;
     for (struct dirent *entry; list && (entry = readdir(list));) {
         const long pid = strtol(entry->d_name, NULL, 10);
-        /* They are not our children: a number may be another process's by the time it is killed. */
+        /* They are not our children: a number may belong to another process by now. */
         const int process = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
         if (process < 0)
             continue;
@@ -127,7 +126,7 @@ static bool end_anywhere(const char *wanted)
 }
 
 /* The watcher's side of fork; it never returns. LIFELINE is a pipe, of which the first end reads:
- * it ends when all that hold the other one are gone; a byte says that nothing is left to do. */
+ * it ends when all that hold the other one are gone; a byte means that nothing is left to do. */
 static void watch(const int lifeline[2], const char *wanted)
 {
     sigset_t all;
@@ -135,10 +134,10 @@ static void watch(const int lifeline[2], const char *wanted)
     ssize_t n;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    /* What ends our group or session is not for the watcher. */
+    /* Signals to our group or session are not for the watcher. */
     setsid();
     prctl(PR_SET_NAME, WATCHER, 0L, 0L, 0L);
-    /* It must hold neither the other end nor what the user reads. */
+    /* It must hold neither the other end nor the user's standard output. */
     if (dup2(lifeline[0], 0) < 0 || close_range(1, ~0u, 0) != 0)
         _exit(1);
     while ((n = read(0, &byte, 1)) < 0 && errno == EINTR)
@@ -170,8 +169,7 @@ void job_strays_end(job_strays *s)
 {
     if (s->lifeline < 0)
         return;
-    const ssize_t n = write(s->lifeline, "e", 1);
-    (void)n; /* it fails where somebody has ended the watcher */
+    (void)!write(s->lifeline, "e", 1); /* fails where the watcher was ended */
     close(s->lifeline);
     s->lifeline = -1;
     while (s->watcher > 0 && waitpid(s->watcher, NULL, 0) < 0 && errno == EINTR)

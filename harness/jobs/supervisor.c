@@ -3,11 +3,11 @@
  *
  * The worker is this program again, in a process group of its own. It reads the request on its
  * standard input and answers on descriptor 3. Its noise (plugins write to standard output and
- * error) goes to a pipe whose tail is kept. It dies with its parent, and what it started with it
- * (strays.c). However it ends, the caller gets an outcome with a class (ending.c).
+ * error) goes to a pipe whose tail is kept. It dies with its parent, and so do the processes that
+ * it started (strays.c). However it ends, the caller gets an outcome with a class (ending.c).
  *
- * One loop serves the three pipes of each worker and the clock. None of them may hold up the
- * others: a worker can refuse to read, or write without end.
+ * One loop serves the three pipes of each worker and the clock. None of them may block the others:
+ * a worker can refuse to read, or write without end.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/ending_priv.h"
@@ -31,13 +31,13 @@
 #define INTERRUPT_GRACE_NS (3 * SECOND_NS)
 #define CHUNK_BYTES        16384
 #define LAST_CHUNKS        64                 /* read after the end: more than a pipe holds */
-#define ANSWER_BYTES       ((size_t)64 << 20) /* a longer line is no answer of ours */
+#define ANSWER_BYTES       ((size_t)64 << 20) /* a longer line is no answer */
 #define MOST_WORKERS       2
-#define REAP_ROUNDS        200 /* of 5 ms, for what the worker left behind */
+#define REAP_ROUNDS        200 /* of 5 ms, for stray processes */
 
 static volatile sig_atomic_t interrupts;
 
-/* A worker and what it has said so far. */
+/* A worker and its answers so far. */
 typedef struct worker {
     const job_order *job;
     job_outcome *outcome;
@@ -49,12 +49,12 @@ typedef struct worker {
     bn_text line; /* of answers, not yet ended */
     bool too_long;
     job_noise said;
-    cli_rest rest; /* of what it said, and is shown */
+    cli_rest rest; /* of noise that is shown */
     char stage[64];
     bool failed, timed_out, cancelled;
     int notices;                /* that were shown */
-    size_t strange;             /* lines of answers that are none, */
-    char first_strange[100];    /* and the first of them, as it may be shown */
+    size_t strange;             /* lines that are no answers, */
+    char first_strange[100];    /* and the first of them, made plain */
     uint64_t start_ns, term_ns; /* TERM_NS: when we sent SIGTERM, 0 before */
     bool killed;                /* by us */
     bool turns;                 /* it waits for turns, on its standard input */
@@ -81,7 +81,7 @@ void job_supervise_begin(void)
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
     signal(SIGPIPE, SIG_IGN);
-    /* What a dead worker leaves behind becomes our child, so we can reap it. */
+    /* Processes that a dead worker leaves become our children, so we can reap them. */
     prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
 }
 
@@ -96,11 +96,10 @@ static const char too_few[] =
     JOB_NO_START "too few file descriptors; raise their number with ulimit -n\n";
 static const char unrunnable[] = JOB_NO_START "bench's own file cannot be run\n";
 
-/* Says WHY to the parent, in the last words of a worker that never was. */
+/* Ends a worker that cannot start; WHY are its last words. */
 static void give_up(int fd, const char *why)
 {
-    ssize_t n = write(fd, why, strlen(why));
-    (void)n;
+    (void)!write(fd, why, strlen(why));
     _exit(127);
 }
 
@@ -172,7 +171,7 @@ static bn_code start(worker *w, bn_status *st)
     w->noise = err[0];
     if (code != BN_OK)
         return code;
-    setpgid(w->pid, w->pid); /* both sides do it: whoever comes first */
+    setpgid(w->pid, w->pid); /* both sides do it, in either order */
     fcntl(w->request, F_SETFL, O_NONBLOCK);
     fcntl(w->answers, F_SETFL, O_NONBLOCK);
     fcntl(w->noise, F_SETFL, O_NONBLOCK);
@@ -191,30 +190,21 @@ static void write_request(worker *w)
     ssize_t n = write(w->request, w->text + w->text_sent, w->text_size - w->text_sent);
     if (n > 0)
         w->text_sent += (size_t)n;
-    /* If the worker no longer reads, how it ends will say why. */
+    /* If the worker no longer reads, its end will say why. */
     if ((w->text_sent == w->text_size && !w->turns) || (n <= 0 && !again(n)))
         close_end(&w->request);
 }
 
-static void take_failure(worker *w, const json_t *failure)
+static void read_failure(worker *w, const json_t *failure)
 {
     const char *message = json_string_value(json_object_get(failure, "message"));
     const bn_code code = job_class_of(failure);
-    /* We asked it to stop: what fails after that is our doing. */
+    /* We asked it to stop: that is why it fails. */
     if (w->term_ns)
         return;
     w->outcome->status = code < BN_CODE_COUNT ? code : BN_CRASH;
     snprintf(w->outcome->message, sizeof w->outcome->message, "%s", message ? message : "");
     w->failed = true;
-}
-
-/* A worker has one for each member at most: what else comes is not ours. */
-static void take_notice(worker *w, const char *text)
-{
-    if (!text || w->notices++ >= JOB_MOST_MEMBERS)
-        return;
-    cli_line_clear();
-    cli_say("bench: %s", text);
 }
 
 static void note_strange(worker *w, const char *line)
@@ -223,18 +213,17 @@ static void note_strange(worker *w, const char *line)
         bn_plain(line, w->first_strange, sizeof w->first_strange);
 }
 
-/* A line that is no answer may have been a part of one: what it said is lost. */
-static void say_strange(const worker *w)
+/* A line that is no answer may have been a part of one, which is lost. */
+static void warn_of_strange(const worker *w)
 {
     if (w->strange == 0)
         return;
     cli_line_clear();
-    cli_say("bench: %zu line%s of a worker's answers %s none and %s skipped, the first: %s",
-            w->strange, w->strange == 1 ? "" : "s", w->strange == 1 ? "is" : "are",
-            w->strange == 1 ? "was" : "were", w->first_strange);
+    cli_say("bench: skipped %zu line%s of a worker's answers that bench cannot read, the first: %s",
+            w->strange, w->strange == 1 ? "" : "s", w->first_strange);
 }
 
-static void take_answer(worker *w, const char *line)
+static void read_answer(worker *w, const char *line)
 {
     /* A plugin shares the worker's memory, and could write the line. */
     const bool deep = bn_json_depth(line, strlen(line)) > BN_JSON_DEPTH;
@@ -249,11 +238,15 @@ static void take_answer(worker *w, const char *line)
         json_decref(w->outcome->result);
         w->outcome->result = json_incref(part);
     } else if ((part = json_object_get(answer, "notice"))) {
-        take_notice(w, json_string_value(part));
+        /* A worker has one for each member at most: further ones are a plugin's. */
+        if (json_is_string(part) && w->notices++ < JOB_MOST_MEMBERS) {
+            cli_line_clear();
+            cli_say("bench: %s", json_string_value(part));
+        }
     } else if (w->turns && json_object_get(answer, "turn")) {
         w->waiting = true;
     } else if ((part = json_object_get(answer, "failure"))) {
-        take_failure(w, part);
+        read_failure(w, part);
     } else {
         note_strange(w, line);
     }
@@ -274,10 +267,10 @@ static bool read_answers(worker *w)
         at += length + (newline ? 1 : 0);
         if (!newline)
             continue;
-        if (w->too_long || w->line.failed)
+        if (w->too_long)
             note_strange(w, "(a line that is too long)");
         else if (w->line.length)
-            take_answer(w, w->line.data);
+            read_answer(w, w->line.data);
         bn_text_clear(&w->line);
         w->too_long = false;
     }
@@ -325,22 +318,17 @@ static void check_limits(worker *w)
     }
 }
 
-static bool has_text(const worker *w)
-{
-    return w->text_sent < w->text_size;
-}
-
 /* Waits for the pipes of the COUNT workers LIST, a signal or a tenth of a second, and serves the
  * pipes. */
 static void serve(worker *const *list, size_t count, const sigset_t *unblocked)
 {
     struct pollfd fds[3 * MOST_WORKERS];
-    /* Once its answers are closed a worker is about to end, and no pipe will tell us. */
+    /* Once its answers are closed a worker is about to end, and no pipe shows that. */
     struct timespec limit = {0, POLL_NS};
     for (size_t i = 0; i < count; i++) {
         const worker *w = list[i];
         struct pollfd *at = &fds[3 * i];
-        at[0] = (struct pollfd){has_text(w) ? w->request : -1, POLLOUT, 0};
+        at[0] = (struct pollfd){w->text_sent < w->text_size ? w->request : -1, POLLOUT, 0};
         at[1] = (struct pollfd){w->answers, POLLIN, 0};
         at[2] = (struct pollfd){w->noise, POLLIN, 0};
         if (!w->gone && w->answers < 0)
@@ -379,7 +367,7 @@ static bool has_ended(const worker *w)
     return waitid(P_PID, (id_t)w->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid;
 }
 
-/* Reaps W, ends what it left behind, and reads its last words. OTHER is the other worker of a pair
+/* Reaps W, ends its stray processes, and reads its last words. OTHER is the other worker of a pair
  * that still runs, or 0. */
 static void reap(worker *w, pid_t other)
 {
@@ -402,8 +390,8 @@ static void attend(worker *w)
     sigemptyset(&block);
     sigaddset(&block, SIGINT);
     sigaddset(&block, SIGTERM);
-    /* Blocked outside of ppoll, so that a signal that comes between looking and waiting ends the
-     * waiting, too. */
+    /* Blocked outside of ppoll, so that a signal between checking and waiting ends the waiting,
+     * too. */
     sigprocmask(SIG_BLOCK, &block, &unblocked);
     while (!has_ended(w)) {
         check_limits(w);
@@ -415,7 +403,7 @@ static void attend(worker *w)
 
 /* ---- turns ---------------------------------------------------------------------- */
 
-/* Gives W the turn that it waits for. */
+/* Gives W its turn. */
 static void give_turn(worker *w)
 {
     const ssize_t n = w->request >= 0 ? write(w->request, "t", 1) : -1;
@@ -424,22 +412,21 @@ static void give_turn(worker *w)
         close_end(&w->request); /* it is about to end */
 }
 
-/* Two workers, of which one at most runs. In each round both have a turn, in an order that a coin
- * decides. */
+/* Two workers, of which one at most runs. In each round both have a turn, in random order. */
 typedef struct pair {
     worker *of[2]; /* the second starts, PID 0 until then, when the first waits */
-    int first;     /* who had the first turn of this round; -1: a round is to begin */
+    int first;     /* the one with the first turn of this round; -1: a round is to begin */
     gsl_rng *rng;
 } pair;
 
-/* Gives the next turn, where nobody has one. */
+/* Gives the next turn, unless a worker has one. */
 static void conduct(pair *p)
 {
     worker *a = p->of[0], *b = p->of[1];
     if ((a->pid && !a->gone && !a->waiting) || (b->pid && !b->gone && !b->waiting))
-        return; /* someone runs */
+        return; /* one of them runs */
     if (a->gone || b->gone) {
-        /* One that ended well had all its turns, and the other may have those left. */
+        /* One that ended well had all its turns, and the other may have some left. */
         worker *left = a->gone ? b : a, *other = a->gone ? a : b;
         if (left->gone || !left->waiting)
             return;
@@ -463,14 +450,10 @@ static void conduct(pair *p)
 
 /* ---- one job, or two --------------------------------------------------------------------- */
 
-static worker *worker_new(const job_order *job, job_outcome *outcome, bn_status *st)
+static worker *worker_new(const job_order *job, job_outcome *outcome)
 {
-    worker *w = calloc(1, sizeof *w);
+    worker *w = bn_zalloc(1, sizeof *w);
     *outcome = (job_outcome){.status = BN_OK};
-    if (!w) {
-        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a worker");
-        return NULL;
-    }
     w->job = job;
     w->outcome = outcome;
     w->request = w->answers = w->noise = w->strays.lifeline = -1;
@@ -479,8 +462,6 @@ static worker *worker_new(const job_order *job, job_outcome *outcome, bn_status 
 
 static void worker_free(worker *w)
 {
-    if (!w)
-        return;
     close_end(&w->request);
     close_end(&w->answers);
     close_end(&w->noise);
@@ -513,15 +494,14 @@ static void finish(worker *w, int64_t oom_before)
                          .timeout = w->job->timeout,
                          .stage = w->stage,
                          .noise = &w->said};
-    /* One that ended in another way may well have been cut off. */
+    /* The last line of a worker that ended in another way may be incomplete. */
     if (w->line.length && w->wait_status == 0)
-        note_strange(w, w->line.failed ? "" : w->line.data);
-    say_strange(w);
+        note_strange(w, w->line.data);
+    warn_of_strange(w);
     w->outcome->strange = w->strange;
     job_ending_explain(&ending, w->outcome);
-    /* Which options a plugin takes, presets of the simulated device among them, only that build of
-     * it knows, and we load none. So its worker asks, as the first thing that it does: what is
-     * refused then are the user's words. */
+    /* Only a build of a plugin knows its options, presets of the simulated device among them, and
+     * we load none. So its worker passes them first: a refusal at that stage is a usage error. */
     w->outcome->usage = w->outcome->status == BN_INVALID && strcmp(w->stage, JOB_LOADING) == 0;
     job_progress_end(w->job, w->outcome);
 }
@@ -529,8 +509,8 @@ static void finish(worker *w, int64_t oom_before)
 bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st)
 {
     const int64_t oom_before = job_oom_kills();
-    worker *w = worker_new(job, outcome, st);
-    bn_code code = w ? begin(w, st) : BN_OUT_OF_MEMORY;
+    worker *w = worker_new(job, outcome);
+    bn_code code = begin(w, st);
     if (code == BN_OK) {
         attend(w);
         finish(w, oom_before);
@@ -580,27 +560,20 @@ bn_code job_supervise_pair(const job_order jobs[2], uint64_t seed, job_outcome o
 {
     const int64_t oom_before = job_oom_kills();
     pair p = {.first = -1, .rng = gsl_rng_alloc(gsl_rng_mt19937)};
-    bn_code code = p.rng ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for random numbers");
-    for (int i = 0; i < 2 && code == BN_OK; i++) {
-        p.of[i] = worker_new(&jobs[i], &outcomes[i], st);
-        if (p.of[i])
-            p.of[i]->turns = true;
-        else
-            code = BN_OUT_OF_MEMORY;
+    gsl_rng_set(p.rng, (unsigned long)seed);
+    for (int i = 0; i < 2; i++) {
+        p.of[i] = worker_new(&jobs[i], &outcomes[i]);
+        p.of[i]->turns = true;
     }
-    if (code == BN_OK) {
-        gsl_rng_set(p.rng, (unsigned long)seed);
-        code = attend_pair(&p, st);
-    }
+    bn_code code = attend_pair(&p, st);
     for (int i = 0; i < 2 && code == BN_OK; i++) {
         if (p.of[i]->pid)
             finish(p.of[i], oom_before);
-        else /* the first ended before it came to measuring */
+        else /* the first ended before it measured */
             outcomes[i].status = BN_CANCELLED;
     }
     for (int i = 0; i < 2; i++)
         worker_free(p.of[i]);
-    if (p.rng)
-        gsl_rng_free(p.rng);
+    gsl_rng_free(p.rng);
     return code;
 }

@@ -1,9 +1,9 @@
 /*
- * way.c - how the recorder gets between a program and its runtime: by the environment that
- * JAX and PyTorch/XLA look at, or, where a framework loads its plugin from a place of its own, by
+ * way.c - puts the recorder between a program and its runtime: by the environment variables that
+ * JAX and PyTorch/XLA read, or, where a framework loads its plugin from a fixed path, by
  * preloading.
  *
- * What the user has set stays, unless it is what --runtime is about. Variables as in
+ * The user's own variables are kept, unless --runtime replaces them. Variables as in
  * jax/_src/xla_bridge.py (PJRT_NAMES_AND_LIBRARY_PATHS, JAX_PLATFORMS), jax/_src/cloud_tpu_init.py
  * (TPU_LIBRARY_PATH), and torch_xla's runtime.py and computation_client (PJRT_DEVICE,
  * PJRT_LIBRARY_PATH).
@@ -26,31 +26,28 @@
 #define JAX_PLATFORMS "JAX_PLATFORMS"
 /* The platform's name in JAX where the runtime has none. */
 #define JAX_OTHER     "recorded"
-/* Of the user's own words: what follows of them must fit, too. */
+/* Bytes of a user's variable in a message. */
 #define MOST_OWN      200
 
 static const char jax_elsewhere[] = "jax runs on another platform than the recorded one",
                   pytorch_elsewhere[] = "PyTorch/XLA uses that device and not the recorded one";
 
-/* A variable of ours or of the user's; "" where it is not set. */
+/* An environment variable; "" where it is not set. */
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
     return value ? value : "";
 }
 
-static bn_code set(job_way *way, const char *name, const char *value, bn_status *st)
+static bn_code set_variable(job_way *way, const char *name, const char *value, bn_status *st)
 {
-    json_t *text = json_string(value);
-    if (!text || json_object_set_new(way->variables, name, text) != 0)
+    if (json_object_set_new(way->variables, name, json_string(value)) != 0)
         return bn_fail(st, BN_INVALID, "%s would be '%s', which is not UTF-8", name, value);
     return BN_OK;
 }
 
 /* Adds a conflict that keeps a framework from the recorder. */
-static void block(job_way *way, const char *format, ...) BN_PRINTF(2, 3);
-
-static void block(job_way *way, const char *format, ...)
+static void BN_PRINTF(2, 3) add_conflict(job_way *way, const char *format, ...)
 {
     char text[sizeof way->blocked];
     va_list arguments;
@@ -62,26 +59,27 @@ static void block(job_way *way, const char *format, ...)
         snprintf(way->blocked, sizeof way->blocked, "%s", text);
 }
 
-/* Says that the user's NAME stays, and WHAT follows of it. */
-static void stays(job_way *way, const char *name, const char *what)
+/* Adds the conflict that the user's NAME is kept, with the consequence WHAT. */
+static void keep_users(job_way *way, const char *name, const char *what)
 {
-    block(way, "%s is '%.*s' and stays so: %s", name, BN_FIT(variable(name), MOST_OWN), what);
+    add_conflict(way, "%s is '%.*s' and stays so: %s", name, BN_FIT(variable(name), MOST_OWN),
+                 what);
 }
 
-/* Sets NAME to VALUE, unless the user has set it to something else: then WHAT follows of it. */
-static bn_code want(job_way *way, const char *name, const char *value, const char *what,
-                    bn_status *st)
+/* Sets NAME to VALUE, unless the user has set it to another value, with the consequence WHAT. */
+static bn_code set_unless_users(job_way *way, const char *name, const char *value, const char *what,
+                                bn_status *st)
 {
     const char *own = variable(name);
     if (!own[0] || strcmp(own, value) == 0)
-        return set(way, name, value, st);
-    stays(way, name, what);
+        return set_variable(way, name, value, st);
+    keep_users(way, name, what);
     return BN_OK;
 }
 
 /* ---- which runtime ------------------------------------------------------------------------ */
 
-static bool there_is(const char *pattern)
+static bool glob_matches(const char *pattern)
 {
     glob_t found;
     const bool some = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
@@ -90,8 +88,8 @@ static bool there_is(const char *pattern)
     return some;
 }
 
-/* The folder above that of PROGRAM, which is looked for as a shell does: that of an environment of
- * Python where PROGRAM is its python. */
+/* The folder above that of PROGRAM, which is found as by a shell: a virtual environment where
+ * PROGRAM is its python. */
 static bool program_root(const char *program, char root[PATH_MAX])
 {
     char path[PATH_MAX];
@@ -109,8 +107,8 @@ static bool program_root(const char *program, char root[PATH_MAX])
     return snprintf(root, PATH_MAX, "%s/..", path) < PATH_MAX;
 }
 
-/* The libtpu that PROGRAM would load: the one that the user names, or that of its own Python, or
- * one that bench knows. */
+/* The libtpu that PROGRAM would load: the user's, or that of its own Python, or one that bench
+ * knows. */
 static bn_code find_tpu(const char *program, char path[PATH_MAX], bn_status *st)
 {
     static const char *const named[] = {"TPU_LIBRARY_PATH", "PTXLA_TPU_LIBRARY_PATH"};
@@ -134,7 +132,7 @@ bn_code job_plugin_find(const res_experiment *w, char path[PATH_MAX], bn_status 
 {
     const frontend_info *row = frontend_named(w->front_end);
     frontend_place place;
-    /* Of a front end, too: its worker asks what suits the runtime. */
+    /* Of a framework, too: its worker needs the runtime's defaults. */
     bn_code code = job_runtime_ready(w->runtime, path, PATH_MAX, st);
     if (code == BN_OK && res_plugin_unforeseen(w))
         path[0] = '\0';
@@ -150,14 +148,14 @@ bn_code job_plugin_find(const res_experiment *w, char path[PATH_MAX], bn_status 
     return code;
 }
 
-/* What "auto" stands for: the plugin that PyTorch/XLA is told of, else the machine's accelerator,
+/* Resolves "auto": the plugin that PyTorch/XLA's variables name, else the machine's accelerator,
  * else its CPU. */
-static void choose(const char *program, job_way *way)
+static void choose_runtime(const char *program, job_way *way)
 {
     char path[PATH_MAX];
     const bool library = strcmp(variable("PJRT_DEVICE"), "LIBRARY") == 0 &&
                          strchr(variable("PJRT_LIBRARY_PATH"), '/');
-    const bool tpu = (there_is("/dev/accel[0-9]*") || there_is("/dev/vfio/[0-9]*")) &&
+    const bool tpu = (glob_matches("/dev/accel[0-9]*") || glob_matches("/dev/vfio/[0-9]*")) &&
                      find_tpu(program, path, NULL) == BN_OK;
     const char *name = library                               ? variable("PJRT_LIBRARY_PATH")
                        : tpu                                 ? "tpu"
@@ -166,7 +164,7 @@ static void choose(const char *program, job_way *way)
     snprintf(way->runtime, sizeof way->runtime, "%.*s", (int)sizeof way->runtime - 1, name);
 }
 
-/* Finds the plugin, whole: the program may work in another folder. */
+/* Finds the plugin's whole path: the program may work in another folder. */
 static bn_code find_plugin(const char *program, job_way *way, bn_status *st)
 {
     char path[PATH_MAX];
@@ -189,12 +187,11 @@ static bn_code find_plugin(const char *program, job_way *way, bn_status *st)
     return BN_OK;
 }
 
-/* ---- what each is told -------------------------------------------------------------------- */
+/* ---- the recorder --------------------------------------------------------------------------- */
 
-/* How many devices the client of a CPU plugin makes: XLA's makes four where JAX' own makes one, and
- * no framework tells it. The recorder does, so that nothing about it lies in a file that others
- * might replace. */
-static bn_code tell_recorder(job_way *way, bn_status *st)
+/* The number of devices of a CPU plugin's client: XLA's makes four where JAX' own makes one, and no
+ * framework sets it. The recorder does, so that no file is needed that others might replace. */
+static bn_code set_cpu_devices(job_way *way, bn_status *st)
 {
     const long asked = strtol(variable("JAX_NUM_CPU_DEVICES"), NULL, 10);
     char number[32];
@@ -202,7 +199,7 @@ static bn_code tell_recorder(job_way *way, bn_status *st)
         strstr(variable("XLA_FLAGS"), "xla_force_host_platform_device_count"))
         return BN_OK;
     snprintf(number, sizeof number, "%ld", asked > 0 && asked < 4096 ? asked : 1);
-    return set(way, RECORD_ENV_CPU_DEVICES, number, st);
+    return set_variable(way, RECORD_ENV_CPU_DEVICES, number, st);
 }
 
 /* ---- JAX ---------------------------------------------------------------------------------- */
@@ -217,15 +214,15 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-/* Whether the user has JAX prefer one of PLATFORMS, which have commas between: the first word of
- * its variable is JAX' default, wherever others stand. */
+/* Whether the user has JAX prefer one of PLATFORMS, which have commas between: JAX' default is the
+ * first word of its variable. */
 static bool jax_prefers(const char *platforms)
 {
     char first[RES_TEXT];
     return res_axis_word(variable(JAX_PLATFORMS), 0, first) && has_word(platforms, first);
 }
 
-/* Appends the entries of the user's list but that of NAME; says whether it had one. */
+/* Appends the entries of the user's list but that of NAME; returns whether it had one. */
 static bool other_entries(const char *name, bn_text *out)
 {
     bool had = false;
@@ -240,9 +237,9 @@ static bool other_entries(const char *name, bn_text *out)
     return had;
 }
 
-/* JAX takes the plugins of its list by their names. A CPU plugin is called cpu, in place of JAX'
- * own: its rules for that platform, and a user's own JAX_PLATFORMS=cpu, then hold. */
-static bn_code tell_jax(job_way *way, bn_status *st)
+/* JAX loads the plugins of its list by their names. A CPU plugin is named cpu, in place of JAX'
+ * own, so that JAX' rules for that platform, and a user's own JAX_PLATFORMS=cpu, apply. */
+static bn_code set_jax_variables(job_way *way, bn_status *st)
 {
     bn_text list = {0}, others = {0}, platforms = {0};
     const bool cpu = job_usual_option(way->runtime, way->plugin) != NULL;
@@ -258,13 +255,11 @@ static bn_code tell_jax(job_way *way, bn_status *st)
     bn_text_printf(&platforms, strcmp(name, "cpu") == 0 ? "%s" : "%s,cpu", name);
     bn_code code = BN_OK;
     if (odd)
-        block(way, "a path with ',' or ':' in it cannot be told to jax, which is not recorded");
-    else if (list.failed || others.failed || platforms.failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the environment");
+        add_conflict(way, "jax takes no path with ',' or ':' in it, and is not recorded");
     else
-        code = set(way, JAX_LIST, list.data, st);
+        code = set_variable(way, JAX_LIST, list.data, st);
     if (!odd && code == BN_OK && !jax_prefers(name))
-        code = want(way, JAX_PLATFORMS, platforms.data, jax_elsewhere, st);
+        code = set_unless_users(way, JAX_PLATFORMS, platforms.data, jax_elsewhere, st);
     bn_text_free(&list);
     bn_text_free(&others);
     bn_text_free(&platforms);
@@ -273,42 +268,37 @@ static bn_code tell_jax(job_way *way, bn_status *st)
 
 /* ---- the others --------------------------------------------------------------------------- */
 
-static bn_code tell_pytorch(job_way *way, bool asked, bn_status *st)
+static bn_code set_pytorch_variables(job_way *way, bool asked, bn_status *st)
 {
     const char *own = variable("PJRT_LIBRARY_PATH");
     if (asked && own[0] && strcmp(own, way->plugin) != 0)
-        bn_text_printf(&way->conflicts, "PJRT_LIBRARY_PATH, '%s', gives way to --runtime %s\n", own,
-                       way->runtime);
-    bn_code code = set(way, "PJRT_LIBRARY_PATH", way->recorder, st);
+        bn_text_printf(&way->conflicts, "PJRT_LIBRARY_PATH, '%s', is replaced by --runtime %s\n",
+                       own, way->runtime);
+    bn_code code = set_variable(way, "PJRT_LIBRARY_PATH", way->recorder, st);
     if (code == BN_OK)
-        code = want(way, "PJRT_DEVICE", "LIBRARY", pytorch_elsewhere, st);
+        code = set_unless_users(way, "PJRT_DEVICE", "LIBRARY", pytorch_elsewhere, st);
     return code;
 }
 
-/* No variable leads a framework to its own plugin of a TPU or a GPU, but the user's may lead it
- * elsewhere. PLATFORMS are JAX' names of the recorded one, DEVICES those of PyTorch/XLA. */
+/* A framework finds its own plugin of a TPU or a GPU without a variable, but the user's variables
+ * may select another. PLATFORMS are JAX' names of the recorded one, DEVICES those of PyTorch/XLA.
+ */
 static void check_own_plugin(job_way *way, const char *platforms, const char *devices)
 {
     const char *device = variable("PJRT_DEVICE");
     if (variable(JAX_PLATFORMS)[0] && !jax_prefers(platforms))
-        stays(way, JAX_PLATFORMS, jax_elsewhere);
+        keep_users(way, JAX_PLATFORMS, jax_elsewhere);
     if (device[0] && !has_word(devices, device))
-        stays(way, "PJRT_DEVICE", pytorch_elsewhere);
+        keep_users(way, "PJRT_DEVICE", pytorch_elsewhere);
 }
 
-static bn_code tell_tpu(job_way *way, bn_status *st)
-{
-    check_own_plugin(way, "tpu", "TPU");
-    return set(way, "TPU_LIBRARY_PATH", way->recorder, st);
-}
-
-/* CUDA plugins are loaded from a place of their framework's: the recorder is preloaded, and answers
- * when the framework asks for the plugin's entry. */
-static bn_code preload(job_way *way, bn_status *st)
+/* CUDA plugins are loaded from a path of their framework: the recorder is preloaded, and answers
+ * when the framework looks up the plugin's entry. */
+static bn_code preload_recorder(job_way *way, bn_status *st)
 {
     char list[2 * PATH_MAX];
     const char *own = variable("LD_PRELOAD");
-    /* Whatever library PyTorch/XLA is told of, the recorder stands before it. */
+    /* The recorder stands before any library that PyTorch/XLA loads. */
     check_own_plugin(way, "cuda,gpu", "CUDA,GPU,LIBRARY");
     if (strpbrk(way->recorder, ": "))
         return bn_fail(st, BN_INVALID, "%s: a path with a space or ':' in it cannot be preloaded",
@@ -316,7 +306,7 @@ static bn_code preload(job_way *way, bn_status *st)
     if ((size_t)snprintf(list, sizeof list, "%s%s%s", way->recorder, own[0] ? ":" : "", own) >=
         sizeof list)
         return bn_fail(st, BN_INVALID, "LD_PRELOAD is too long");
-    return set(way, "LD_PRELOAD", list, st);
+    return set_variable(way, "LD_PRELOAD", list, st);
 }
 
 bn_code job_way_make(const char *runtime, const char *program, const char *folder, job_way *way,
@@ -327,37 +317,37 @@ bn_code job_way_make(const char *runtime, const char *program, const char *folde
     clock_gettime(CLOCK_REALTIME, &now);
     *way = (job_way){.variables = json_object(),
                      .made_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec};
-    if (!way->variables)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the environment");
     if (strlen(runtime) >= sizeof way->runtime)
         return bn_fail(st, BN_INVALID, "--runtime is too long");
     if (asked)
         strcpy(way->runtime, runtime);
     else
-        choose(program, way);
+        choose_runtime(program, way);
     bn_code code = rt_recorder_find(way->recorder, sizeof way->recorder, st);
     if (code == BN_OK && rt_plugin_file_take(way->recorder, &way->recorder_file, st) != BN_OK)
         code = bn_context(st, "the recorder");
     if (code == BN_OK)
-        code = set(way, RECORD_ENV_FOLDER, folder, st);
+        code = set_variable(way, RECORD_ENV_FOLDER, folder, st);
     if (code == BN_OK && strcmp(way->runtime, "cuda") == 0)
-        return preload(way, st);
+        return preload_recorder(way, st);
     if (code == BN_OK)
         code = find_plugin(program, way, st);
     if (code == BN_OK)
-        code = set(way, RECORD_ENV_PLUGIN, way->plugin, st);
-    if (code == BN_OK && strcmp(way->runtime, "tpu") == 0)
-        return tell_tpu(way, st);
+        code = set_variable(way, RECORD_ENV_PLUGIN, way->plugin, st);
+    if (code == BN_OK && strcmp(way->runtime, "tpu") == 0) {
+        check_own_plugin(way, "tpu", "TPU");
+        return set_variable(way, "TPU_LIBRARY_PATH", way->recorder, st);
+    }
     if (code == BN_OK)
-        code = tell_recorder(way, st);
+        code = set_cpu_devices(way, st);
     if (code == BN_OK)
-        code = tell_jax(way, st);
-    return code == BN_OK ? tell_pytorch(way, asked, st) : code;
+        code = set_jax_variables(way, st);
+    return code == BN_OK ? set_pytorch_variables(way, asked, st) : code;
 }
 
-/* ---- which files they were ------------------------------------------------------------------ */
+/* ---- digests --------------------------------------------------------------------------------- */
 
-/* The digest of a plugin that nobody knew of before the program had loaded it from PATH. */
+/* The digest of a plugin at PATH that was unknown before the program loaded it. */
 static bn_code digest_since(const job_way *way, const char *path, char sha256[BN_SHA256_TEXT],
                             bn_status *st)
 {

@@ -1,6 +1,6 @@
 /*
- * scopes.h - bench study scopes: what each part of a model (its module path, layer1.0.conv1) adds to a
- * step: nodes, tracing time, FLOPs, device time. Prefix scopes_.
+ * scopes.h - bench study scopes: nodes, tracing time, FLOPs and device time of a step by module path
+ * (layer1.0.conv1). Prefix scopes_.
  */
 #ifndef BENCH_HARNESS_SCOPES_H
 #define BENCH_HARNESS_SCOPES_H
@@ -9,8 +9,8 @@
 
 /* The figures that --weight can name. */
 #define SCOPES_WEIGHTS "nodes, trace, flops, estimated, measured"
-/* What --preset can name: the simulated device has these and says so itself, but is not asked while
- * a shell waits for words to complete. */
+/* Choices of --preset. The simulated device lists them itself, but is too slow to ask while a shell
+ * completes words. */
 #define SCOPES_PRESETS                                                                             \
     "none, ideal, tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, h100, cpu-2, cpu-2-shared, tpu-v4-2023"
 
@@ -25,16 +25,17 @@ typedef struct scopes_options {
     cli_words files;    /* stacks (.folded) and flame graphs (.svg, .png, .gp) */
 } scopes_options;
 
-/* Appends to OUT the tree that bench study scopes prints of E, whose steps are those that run under the
- * plugin's profiler, as text; no device time is estimated. job_supervise_begin was called; a worker
- * runs as ORDER says, whose request is not looked at. Its failures are those of this call, as is a
- * step that reads a value (BN_NOT_SUPPORTED). */
+/* Traces the step, asks for device times, prints the tree, writes the files; returns the exit
+ * code. */
+/* Appends to OUT bench study scopes' tree of E as text, without estimates. E->steps run under the
+ * plugin's profiler, in a worker by ORDER, whose request is ignored; job_supervise_begin was
+ * called. Fails as the worker does, and for a step that reads a value (BN_NOT_SUPPORTED). */
 BN_MUST_USE bn_code scopes_report_put(const job_experiment *e, const job_order *order, bn_text *out,
                                       bn_status *st);
 /* The job "scopes" (worker_job.run): runs the request's "experiment" under the plugin's profiler.
  * On a GPU it runs without CUDA graphs. The result is {"steps", "simulated", "graphs_off",
- * "device_ns", "ops": [{"name", "ns", "events"}]}, times of a step, or {"why"} where the plugin
- * does not tell. */
+ * "device_ns", "ops": [{"name", "ns", "events"}]}, times of a step, or {"why"} without a profile.
+ */
 BN_MUST_USE bn_code scopes_job(const json_t *request, bn_status *st);
 
 #endif

@@ -9,7 +9,7 @@
 
 static const char help[] =
     "Nodes, tracing time and FLOPs come from tracing, which needs no runtime. Device time is\n"
-    "estimated by the simulated device, and measured where the plugin's profiler tells of ops.\n"
+    "estimated by the simulated device, and measured where the plugin's profiler reports ops.\n"
     "\n"
     "  bench study scopes --model resnet50 --batch 32                  a tree of modules\n"
     "  bench study scopes --model gpt2 --levels 0 --least 0            all of it\n"
@@ -22,22 +22,20 @@ static const char help[] =
 
 /* ---- before the work ---------------------------------------------------------------- */
 
-/* The one experiment of OPTIONS' matrix, into R. */
-static bn_code choose(scopes_report *r, bn_status *st)
+/* Expands the matrix to its one experiment. */
+static bn_code expand(scopes_report *r, bn_status *st)
 {
-    job_matrix *m = malloc(sizeof *m); /* too large for a frame */
+    job_matrix *m = bn_alloc(sizeof *m); /* too large for a frame */
     job_experiment *list = NULL;
     size_t count = 0;
     bn_text notes = {0};
-    if (!m)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an experiment");
     *m = r->options->matrix;
     job_matrix_set(m, RES_AXIS_MODE, "lazy");
     bn_code code = job_matrix_expand(m, &list, &count, &notes, st);
     if (code == BN_OK && count != 1)
         code = bn_fail(st, BN_INVALID,
-                       "bench study scopes looks at one step: each option takes one "
-                       "value, and --model and --runtime not all");
+                       "bench study scopes takes one experiment: one value for each option, and not "
+                       "--model or --runtime all");
     if (code == BN_OK)
         r->e = list[0];
     free(list);
@@ -46,7 +44,6 @@ static bn_code choose(scopes_report *r, bn_status *st)
     return code;
 }
 
-/* Whether the simulated device can be asked, and the runtime. */
 static bn_code check_runtimes(const scopes_report *r, bn_status *st)
 {
     char path[4096];
@@ -56,26 +53,22 @@ static bn_code check_runtimes(const scopes_report *r, bn_status *st)
     return code;
 }
 
-/* Whether the file PATH can be written, and may be. */
-static bn_code check_file(const scopes_options *o, const char *path, bn_status *st)
-{
-    bn_code code = scopes_file_check(path, st);
-    return code == BN_OK ? cli_check_new(&o->output, "--output", path, st) : code;
-}
-
 static bn_code check(scopes_report *r, bn_status *st)
 {
     const scopes_options *o = r->options;
     const char *word = o->weight;
     bn_code code = res_format_parse(cli_format(&o->output), &r->format, st);
-    for (size_t i = 0; i < o->files.count && code == BN_OK; i++)
-        code = check_file(o, o->files.list[i], st);
+    for (size_t i = 0; i < o->files.count && code == BN_OK; i++) {
+        code = scopes_file_check(o->files.list[i], st);
+        if (code == BN_OK)
+            code = cli_check_new(&o->output, "--output", o->files.list[i], st);
+    }
     for (int f = 0; word && f < SCOPES_FIGURES; f++)
         word = strcmp(word, scopes_figure_words[f]) == 0 ? NULL : word;
     if (code == BN_OK && word)
         code = bn_fail_choice(st, "--weight", word, SCOPES_WEIGHTS);
     if (code == BN_OK)
-        code = choose(r, st);
+        code = expand(r, st);
     return code == BN_OK ? check_runtimes(r, st) : code;
 }
 
@@ -119,13 +112,13 @@ static bn_code estimate(scopes_report *r, const job_order *order, bn_status *st)
     return scopes_ask(&e, order, SCOPES_ESTIMATED, &r->table, &r->estimated, st);
 }
 
-/* Whether the runtime is the simulated device, whose times are estimates already. */
+/* The simulated device's own times are estimates already. */
 static bool is_simulated(const scopes_report *r)
 {
     return job_simulated_name(r->e.what.runtime);
 }
 
-/* The device times that the runtime itself tells. */
+/* Device times of the runtime itself. */
 static bn_code ask_own(scopes_report *r, const job_order *order, bn_status *st)
 {
     const bool simulated = is_simulated(r);
@@ -135,8 +128,7 @@ static bn_code ask_own(scopes_report *r, const job_order *order, bn_status *st)
                       st);
 }
 
-/* Says what will run. */
-static void tell(const scopes_report *r, const char *title, bool estimates)
+static void show_plan(const scopes_report *r, const char *title, bool estimates)
 {
     char also[160] = "";
     if (estimates)
@@ -158,7 +150,7 @@ static bn_code ask(scopes_report *r, bn_status *st)
                        .of = 1 + (size_t)estimates,
                        .timeout = r->e.timeout,
                        .verbose = r->options->output.verbose};
-    tell(r, title, estimates);
+    show_plan(r, title, estimates);
     bn_code code = ask_own(r, &order, st);
     if (code != BN_OK || !estimates)
         return code;
@@ -183,9 +175,8 @@ bn_code scopes_report_put(const job_experiment *e, const job_order *order, bn_te
 {
     static const scopes_options options = {.preset = "none", .levels = 3, .least = 0.01};
     scopes_report r = {.options = &options, .e = *e};
-    bn_code code = scopes_table_begin(&r.table, st);
-    if (code == BN_OK)
-        code = trace(&r, st);
+    scopes_table_begin(&r.table);
+    bn_code code = trace(&r, st);
     if (code == BN_OK)
         code = ask_own(&r, order, st);
     if (code == BN_OK)
@@ -199,9 +190,8 @@ static int scopes(const scopes_options *options)
     bn_status st = {.code = BN_OK};
     scopes_report r = {.options = options};
     int exit_code = CLI_EXIT_OK;
-    bn_code code = scopes_table_begin(&r.table, &st);
-    if (code == BN_OK)
-        code = check(&r, &st);
+    scopes_table_begin(&r.table);
+    bn_code code = check(&r, &st);
     if (code == BN_OK)
         code = trace(&r, &st);
     if (code != BN_OK) {

@@ -1,5 +1,5 @@
 /*
- * scopes_device.c - the parent's half of device times: asks a worker, and gives each op's time to
+ * scopes_device.c - the parent's half of device times: asks a worker, and adds each op's time to
  * the scope of its name.
  */
 #include "harness/scopes/scopes_priv.h"
@@ -11,7 +11,7 @@
 #define MOST_NS     1e18
 #define MOST_EVENTS (INT64_C(1) << 40)
 
-/* The worker is another process: what it says is checked. */
+/* The worker is another process: its answer is checked. */
 static bool is_profile(const json_t *result)
 {
     return json_is_integer(json_object_get(result, "steps")) &&
@@ -29,9 +29,7 @@ static void add_op(const json_t *op, scopes_figure figure, scopes_table *table,
         return;
     if (!name[0] && device->steps > 0 && events > 0 && events <= MOST_EVENTS)
         device->unplaced += events / device->steps;
-    const size_t line = scopes_find_place(table, name);
-    if (!table->failed)
-        table->list[line].figure[figure] += ns;
+    scopes_find_location(table, name)->figure[figure] += ns;
 }
 
 void scopes_take(const json_t *result, scopes_figure figure, scopes_table *table,
@@ -59,16 +57,13 @@ bn_code scopes_ask(const job_experiment *e, const job_order *order, scopes_figur
     job_outcome outcome = {0};
     device->asked = true;
     job.request = json_pack("{ss so}", "job", "scopes", "experiment", job_experiment_to_json(e));
-    bn_code code = job.request ? job_supervise(&job, &outcome, st)
-                               : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
+    bn_code code = job_supervise(&job, &outcome, st);
     json_decref(job.request);
     device->refused = code == BN_OK && outcome.usage;
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)
         scopes_take(outcome.result, figure, table, device);
-    if (code == BN_OK && table->failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for scopes");
     json_decref(outcome.result);
     return code;
 }

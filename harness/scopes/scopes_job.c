@@ -1,6 +1,6 @@
 /*
  * scopes_job.c - the worker's half of device times: steps of an experiment under the plugin's
- * profiler, and what it tells of ops.
+ * profiler, and its times of ops.
  */
 #include "harness/scopes/scopes.h"
 #include "harness/worker/worker.h"
@@ -11,7 +11,7 @@
 
 #define WARM_STEPS 2 /* the first compiles */
 
-/* What a profile told. */
+/* Contents of a profile. */
 typedef struct profile {
     bn_arena *memory;
     rt_op_time *ops;
@@ -20,7 +20,7 @@ typedef struct profile {
     size_t span_count;
 } profile;
 
-/* Whether the plugin can take a profile: before a model is made for it. */
+/* Fails where the plugin cannot take a profile, before a model is made. */
 static bn_code try_profiler(rt_plugin *plugin, bn_status *st)
 {
     rt_profiler *profiler = NULL;
@@ -64,12 +64,12 @@ static bn_code take_profile(worker_session *s, int64_t steps, profile *p, bn_sta
     return code;
 }
 
-/* CUDA graphs: XLA puts a program's kernels into one, and of what is in it a profile tells no
- * instructions. */
+/* CUDA graphs: XLA puts a program's kernels into one, whose instructions a profile does not name.
+ */
 #define GRAPHS     "xla_gpu_enable_command_buffer="
 #define GRAPHS_OFF GRAPHS
 
-/* Whether what E has of the flag is that there are none. */
+/* Whether the last of E's flags turns them off. */
 static bool is_off(const job_experiment *e)
 {
     size_t last = 0, count = 0;
@@ -79,7 +79,7 @@ static bool is_off(const job_experiment *e)
     return last && strcmp(strstr(e->xla_flag[last - 1], GRAPHS), GRAPHS_OFF) == 0;
 }
 
-/* Turns CUDA graphs off, on a GPU, unless the user has said what is to be in them. */
+/* Turns CUDA graphs off on a GPU, unless the user has set the flag. */
 static void turn_graphs_off(const rt_client *client, job_experiment *e)
 {
     size_t count = 0;
@@ -105,15 +105,13 @@ static json_t *profile_json(const worker_session *s, const profile *p, int64_t s
                      "device_ns", device_ns / (double)steps, "ops", ops);
 }
 
-/* Makes the model, compiles, and sends what the profiler tells. */
+/* Makes the model, compiles, and sends the profile. */
 static bn_code measure(worker_session *s, bn_status *st)
 {
     const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
     const int64_t steps = s->experiment->steps;
     profile p = {.memory = bn_arena_new(1u << 16)};
-    bn_code code = p.memory ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a profile");
-    if (code == BN_OK)
-        code = worker_session_model(s, &usual, st);
+    bn_code code = worker_session_model(s, &usual, st);
     worker_send_progress("compiling", 0, 0);
     if (code == BN_OK)
         code = run_steps(s, WARM_STEPS, st);

@@ -22,8 +22,8 @@ bn_code scopes_weight(const scopes_report *r, scopes_figure *figure, bn_status *
         if (scopes_has(r, *figure))
             return BN_OK;
         const scopes_device *d = f == SCOPES_ESTIMATED ? &r->estimated : &r->measured;
-        return bn_fail(st, BN_NOT_SUPPORTED, "--weight %s: there is no such time: %s", word,
-                       d->asked ? d->why : "you asked for none");
+        return bn_fail(st, BN_NOT_SUPPORTED, "--weight %s: this time is unknown: %s", word,
+                       d->asked ? d->why : "not measured or estimated");
     }
     return word ? bn_fail_choice(st, "--weight", word, SCOPES_WEIGHTS) : BN_OK;
 }
@@ -52,20 +52,16 @@ static void put_name(bn_text *out, const char *name)
     bn_text_plain(&plain, name);
     for (const char *c = plain.data; c && *c; c++)
         bn_text_putc(out, *c == ';' ? ':' : *c);
-    out->failed = out->failed || plain.failed;
     bn_text_free(&plain);
 }
 
-/* Adds the lines of what lies below NODE, whose stack is STACK. */
+/* Adds the lines of the nodes below NODE, whose stack is STACK. */
 static void put_stacks(const scopes_node *node, scopes_figure figure, bn_text *stack, bn_text *out)
 {
     for (const scopes_node *c = node->first; c; c = c->next) {
         const size_t before = stack->length;
         bn_text_putc(stack, ';');
         put_name(stack, c->name);
-        out->failed = out->failed || stack->failed;
-        if (out->failed)
-            return;
         if (!c->first && llround(c->sum[figure]) > 0)
             bn_text_printf(out, "%s %lld\n", stack->data, llround(c->sum[figure]));
         put_stacks(c, figure, stack, out);
@@ -80,17 +76,13 @@ typedef struct frames {
     plot_frame *list;
     size_t count, capacity;
     scopes_figure figure;
-    bool failed;
 } frames;
 
 static void add_frames(frames *f, const scopes_node *node, double begin, int level)
 {
-    if (node->sum[f->figure] <= 0 || f->failed)
+    if (node->sum[f->figure] <= 0)
         return;
-    if (!bn_reserve(&f->list, f->count + 1, &f->capacity, sizeof *f->list)) {
-        f->failed = true;
-        return;
-    }
+    bn_grow(&f->list, f->count + 1, &f->capacity, sizeof *f->list);
     f->list[f->count++] = (plot_frame){.name = node->name,
                                        .begin = begin,
                                        .width = node->sum[f->figure],
@@ -129,9 +121,7 @@ static bn_code draw(const scopes_report *r, scopes_figure figure, const scopes_n
     describe(r, figure, subtitle, sizeof subtitle);
     const bool simulated = figure == SCOPES_ESTIMATED;
     const plot_words words = {title, subtitle, simulated ? "SIMULATED" : NULL};
-    bn_code code = f.failed
-                       ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a flame graph")
-                       : plot_flame(&words, kinds, TG_PHASE_COUNT + 1, f.list, f.count, &p, st);
+    bn_code code = plot_flame(&words, kinds, TG_PHASE_COUNT + 1, f.list, f.count, &p, st);
     if (code == BN_OK)
         code = plot_render(&p, format, out, st);
     plot_free(&p);
@@ -142,13 +132,11 @@ static bn_code draw(const scopes_report *r, scopes_figure figure, const scopes_n
 bn_code scopes_write(const scopes_report *r, scopes_figure figure, const char *path, bn_status *st)
 {
     bn_arena *memory = bn_arena_new(1u << 14);
-    const scopes_node *root = memory ? scopes_tree(&r->table, r->e.what.model, true, memory) : NULL;
+    const scopes_node *root = scopes_tree(&r->table, r->e.what.model, true, memory);
     bn_text out = {0}, stack = {0};
     plot_format format;
     bn_code code = BN_OK;
-    if (!root) {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for scopes");
-    } else if (is_stacks(path)) {
+    if (is_stacks(path)) {
         put_name(&stack, root->name);
         put_stacks(root, figure, &stack, &out);
     } else {
@@ -156,8 +144,6 @@ bn_code scopes_write(const scopes_report *r, scopes_figure figure, const char *p
         if (code == BN_OK)
             code = draw(r, figure, root, format, &out, st);
     }
-    if (code == BN_OK && (out.failed || stack.failed))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %s", path);
     if (code == BN_OK)
         code = bn_file_write_atomic(path, out.data ? out.data : "", out.length, st);
     bn_text_free(&out);

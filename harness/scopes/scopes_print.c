@@ -1,5 +1,5 @@
 /*
- * scopes_print.c - a step by scope: the tree, or all lines, and what must be said of the figures.
+ * scopes_print.c - a step by scope: the tree, or all lines, and notes on the figures.
  */
 #include "harness/scopes/scopes_priv.h"
 
@@ -74,7 +74,7 @@ static void add_row(listing *l, const char *name, const double *sum, int64_t lev
     json_array_append_new(l->rows, row);
 }
 
-/* Adds the rows of NODE's children, which are on LEVEL; those that are small together. */
+/* Adds the rows of NODE's children, which are on LEVEL; small ones share a row. */
 static void add_children(listing *l, const scopes_node *node, int64_t level)
 {
     const int64_t most = l->report->options->levels;
@@ -106,22 +106,19 @@ static void put_tree(const scopes_report *r, res_format format, bn_text *out)
     listing l = {.report = r, .rows = json_array()};
     char title[200];
     snprintf(title, sizeof title, "%.*s %s", BN_FIT(r->e.what.model, 60), r->e.what.phase);
-    l.root = memory ? scopes_tree(&r->table, title, false, memory) : NULL;
-    out->failed = out->failed || !l.root;
-    for (int f = 0; l.root && f < SCOPES_FIGURES; f++)
-        if (scopes_has(r, (scopes_figure)f))
-            add_column(&l, (scopes_figure)f);
-    if (l.root) {
-        res_sheet_column heads[1 + 2 * SCOPES_FIGURES] = {{"scope", false}};
-        size_t count = 1;
-        for (size_t i = 0; i < l.count; i++) {
-            heads[count++] = (res_sheet_column){l.columns[i].head, true};
-            heads[count++] = (res_sheet_column){"share", true};
-        }
-        add_row(&l, title, l.root->sum, 0);
-        add_children(&l, l.root, 1);
-        res_sheet_write(heads, count, l.rows, format, out);
+    l.root = scopes_tree(&r->table, title, false, memory);
+    res_sheet_column heads[1 + 2 * SCOPES_FIGURES] = {{"scope", false}};
+    size_t count = 1;
+    for (int f = 0; f < SCOPES_FIGURES; f++) {
+        if (!scopes_has(r, (scopes_figure)f))
+            continue;
+        add_column(&l, (scopes_figure)f);
+        heads[count++] = (res_sheet_column){l.columns[l.count - 1].head, true};
+        heads[count++] = (res_sheet_column){"share", true};
     }
+    add_row(&l, title, l.root->sum, 0);
+    add_children(&l, l.root, 1);
+    res_sheet_write(heads, count, l.rows, format, out);
     json_decref(l.rows);
     bn_arena_free(memory);
 }
@@ -131,17 +128,18 @@ static void put_tree(const scopes_report *r, res_format format, bn_text *out)
 static void put_tracing(const scopes_report *r, bn_text *out)
 {
     const scopes_tracing *t = &r->tracing;
-    bn_text_printf(out,
-                   "\nNodes: all that a step traces, of a loop's round once. FLOPs: of what the "
-                   "step's results need, of all rounds.\n"
-                   "Tracing: the median of %zu traces for each scope, with warm caches: %.1f us; "
-                   "without the clock %.1f us. Timing scopes costs %+.1f %% (10th to 90th "
-                   "percentile of neighbours: %+.1f to %+.1f %%).\n",
-                   t->rounds, t->timed_ns / 1e3, t->plain_ns / 1e3, 100 * (t->ratio - 1),
-                   100 * (t->ratio_low - 1), 100 * (t->ratio_high - 1));
+    bn_text_printf(
+        out,
+        "\nNodes: all that a step traces, one iteration of a loop. FLOPs: of all that the "
+        "step's results need, all iterations.\n"
+        "Tracing: the median of %zu traces for each scope, with warm caches: %.1f us; "
+        "without the clock %.1f us. Timing scopes costs %+.1f %% (10th to 90th "
+        "percentile of neighbours: %+.1f to %+.1f %%).\n",
+        t->rounds, t->timed_ns / 1e3, t->plain_ns / 1e3, 100 * (t->ratio - 1),
+        100 * (t->ratio_low - 1), 100 * (t->ratio_high - 1));
 }
 
-/* What lies between ops, and what has no place. */
+/* Time between ops, and ops without a scope. */
 static void put_rest(const scopes_report *r, const scopes_device *d, scopes_figure figure,
                      bn_text *out)
 {
@@ -150,7 +148,7 @@ static void put_rest(const scopes_report *r, const scopes_device *d, scopes_figu
         bn_text_printf(out, " %.1f %% of the executions' time lies between ops.",
                        100 * (1 - ops / d->step_ns));
     if (d->unplaced > 0)
-        bn_text_puts(out, " Ops of which the profile tells no place count as " SCOPES_NOWHERE ".");
+        bn_text_puts(out, " Ops that the profile does not place count as " SCOPES_NOWHERE ".");
     bn_text_putc(out, '\n');
 }
 
@@ -165,7 +163,7 @@ static void put_device(const scopes_report *r, bn_text *out)
                        e->on);
         put_rest(r, e, SCOPES_ESTIMATED, out);
     } else if (e->asked) {
-        bn_text_printf(out, "No device time is estimated: %s.\n", e->why);
+        bn_text_printf(out, "Estimated device time unknown: %s.\n", e->why);
     }
     if (m->known) {
         bn_text_printf(out,
@@ -174,10 +172,11 @@ static void put_device(const scopes_report *r, bn_text *out)
                        m->on, (long long)m->steps);
         put_rest(r, m, SCOPES_MEASURED, out);
         if (m->graphs_off)
-            bn_text_puts(out, "CUDA graphs were off, since a profile does not tell which ops are "
-                              "in them. bench run leaves them on.\n");
+            bn_text_puts(out,
+                         "CUDA graphs were off, since a profile does not name the ops in them. "
+                         "bench run leaves them on.\n");
     } else if (m->asked) {
-        bn_text_printf(out, "No device time is measured on %s: %s.\n", m->on, m->why);
+        bn_text_printf(out, "Measured device time on %s unknown: %s.\n", m->on, m->why);
     }
 }
 
@@ -252,8 +251,7 @@ void scopes_put(const scopes_report *r, res_format format, bn_text *out)
     put_tracing(r, &words);
     put_device(r, &words);
     put_tree(r, format, out);
-    res_put_lines(out, format, words.data ? words.data : "");
-    out->failed = out->failed || words.failed;
+    res_put_lines(out, format, words.data);
     bn_text_free(&words);
 }
 

@@ -36,28 +36,26 @@ typedef struct scopes_line {
     double bytes; /* that its nodes read and write if nothing is fused */
 } scopes_line;
 
-/* Zero-initialise all but MEMORY and INDEX, which scopes_table_begin makes. */
 typedef struct scopes_table {
     bn_arena *memory;
     json_t *index; /* phase and path: number of the line */
     scopes_line *list;
     size_t count, capacity;
-    bool failed; /* for want of memory */
 } scopes_table;
 
-BN_MUST_USE bn_code scopes_table_begin(scopes_table *table, bn_status *st);
+void scopes_table_begin(scopes_table *table);
 void scopes_table_free(scopes_table *table);
-/* The number of the line of PATH in PHASE, a new one unless there is one; 0 without memory, and
- * TABLE has failed: it then may have no line. */
-size_t scopes_find(scopes_table *table, const char *path, tg_phase phase);
-/* The same of the place that lowering wrote for a node, "backward/layer1.0.conv1/convolution". */
-size_t scopes_find_place(scopes_table *table, const char *place);
+/* The line of PATH in PHASE, a new one unless there is one; valid until the next call. */
+scopes_line *scopes_find(scopes_table *table, const char *path, tg_phase phase);
+/* The same of the location that lowering wrote for a node, "backward/layer1.0.conv1/convolution".
+ */
+scopes_line *scopes_find_location(scopes_table *table, const char *location);
 const char *scopes_phase_name(tg_phase phase);
 double scopes_sum(const scopes_table *table, scopes_figure figure);
 
 /* ---- scopes_trace.c --------------------------------------------------------------- */
 
-/* What tracing took. Traces with and without the clock take turns; RATIO is of neighbours. */
+/* Times of tracing. Traces with and without the clock take turns; RATIO is of neighbours. */
 typedef struct scopes_tracing {
     size_t rounds;
     double plain_ns, timed_ns;           /* medians */
@@ -77,15 +75,15 @@ typedef struct scopes_device {
     bool simulated;
     bool graphs_off;  /* of a GPU: kernels were launched one by one */
     bool refused;     /* the runtime takes no such option */
-    char on[160];     /* what runtime, or preset */
-    char why[1024];   /* it is not known */
-    double step_ns;   /* executions of a step; with what lies between ops */
+    char on[160];     /* runtime or preset */
+    char why[1024];   /* unknown */
+    double step_ns;   /* executions of a step, with the time between ops */
     int64_t steps;    /* whose mean it is */
-    int64_t unplaced; /* ops of a step of which the profile tells no place */
+    int64_t unplaced; /* ops of a step that the profile does not place */
 } scopes_device;
 
-/* Runs E's step in a worker under the plugin's profiler, and adds FIGURE to TABLE. That nothing is
- * told is no failure; DEVICE says why. BN_CANCELLED where the user stopped it. */
+/* Runs E's step in a worker under the plugin's profiler, and adds FIGURE to TABLE. Unknown times
+ * are no failure; DEVICE says why. BN_CANCELLED where the user stopped it. */
 BN_MUST_USE bn_code scopes_ask(const job_experiment *e, const job_order *order,
                                scopes_figure figure, scopes_table *table, scopes_device *device,
                                bn_status *st);
@@ -94,7 +92,7 @@ BN_MUST_USE bn_code scopes_ask(const job_experiment *e, const job_order *order,
 void scopes_take(const json_t *result, scopes_figure figure, scopes_table *table,
                  scopes_device *device);
 
-/* All that is known of a step. */
+/* A step's figures. */
 typedef struct scopes_report {
     const scopes_options *options;
     res_format format;
@@ -118,7 +116,7 @@ typedef struct scopes_node {
 } scopes_node;
 #define SCOPES_NOWHERE "(no scope)"
 /* TABLE as a tree below ROOT; with PHASES, leaves are the phases of each module. All lies in
- * MEMORY. NULL without memory. */
+ * MEMORY. */
 scopes_node *scopes_tree(const scopes_table *table, const char *root, bool phases,
                          bn_arena *memory);
 

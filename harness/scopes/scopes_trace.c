@@ -1,9 +1,8 @@
 /*
- * scopes_trace.c - what a step's trace tells: nodes, FLOPs, and how long the nodes of each scope
- * took to trace.
+ * scopes_trace.c - nodes, FLOPs and tracing time of each scope, from traces of a step.
  *
  * Tracing needs no runtime. The step is traced over and over with nothing between, so that caches
- * are warm. Traces without the clock stand between those with it, and say what it costs.
+ * are warm. Traces without the clock stand between those with it, and show its cost.
  */
 #include "harness/scopes/scopes_priv.h"
 #include "runtime/graph/scopes.h"
@@ -36,29 +35,24 @@ static scopes_line *line_of(scopes_table *table, const tg_scope *scope, tg_phase
 {
     bn_text path = {0};
     tg_scope_write(scope, &path);
-    const size_t line = scopes_find(table, path.data ? path.data : "", phase);
-    table->failed = table->failed || path.failed;
+    scopes_line *line = scopes_find(table, path.data ? path.data : "", phase);
     bn_text_free(&path);
-    return table->failed ? NULL : &table->list[line];
+    return line;
 }
 
 static void count_node(void *context, const tg_node *node)
 {
-    scopes_line *line = line_of(context, tg_node_scope(node), tg_node_phase(node));
-    if (line)
-        line->figure[SCOPES_NODES]++;
+    line_of(context, tg_node_scope(node), tg_node_phase(node))->figure[SCOPES_NODES]++;
 }
 
 static void count_cost(void *context, const tg_node *node, const tg_graph_cost *cost)
 {
     scopes_line *line = line_of(context, tg_node_scope(node), tg_node_phase(node));
-    if (line) {
-        line->figure[SCOPES_FLOPS] += cost->flops;
-        line->bytes += cost->bytes;
-    }
+    line->figure[SCOPES_FLOPS] += cost->flops;
+    line->bytes += cost->bytes;
 }
 
-/* Of the trace T, which holds a step. */
+/* Counts nodes and costs of the trace T, which holds a step. */
 static bn_code count(scopes_table *table, tg_trace *t, bn_status *st)
 {
     static const unsigned one_group[TG_PHASE_COUNT];
@@ -90,10 +84,10 @@ static void keep_stretches(tracer *w, tg_trace *t)
 {
     const tg_stretch *list;
     const size_t n = tg_trace_stretches(t, &list);
-    for (size_t i = 0; i < n && !w->table->failed; i++) {
+    for (size_t i = 0; i < n; i++) {
         const scopes_line *line = line_of(w->table, list[i].scope, list[i].phase);
-        const size_t number = line ? (size_t)(line - w->table->list) : 0;
-        if (line && w->samples && number < w->lines)
+        const size_t number = (size_t)(line - w->table->list);
+        if (w->samples && number < w->lines)
             w->samples[number * 2 * w->rounds + w->done] += (double)list[i].duration_ns;
     }
 }
@@ -116,8 +110,7 @@ static void run_round(tracer *w, tg_trace *plain, tg_trace *timed)
 static bn_code run_half(tracer *w, int half, bn_status *st)
 {
     tg_trace *plain = w->traces[half], *timed = w->traces[!half];
-    if (!tg_trace_time_scopes(timed, true))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the time of scopes");
+    tg_trace_time_scopes(timed, true);
     for (int i = 0; i < WARM; i++) {
         trace_once(w, plain);
         trace_once(w, timed);
@@ -125,7 +118,7 @@ static bn_code run_half(tracer *w, int half, bn_status *st)
     for (size_t i = 0; i < w->rounds; i++)
         run_round(w, plain, timed);
     bn_code code = tg_trace_status(timed, st);
-    (void)!tg_trace_time_scopes(timed, false);
+    tg_trace_time_scopes(timed, false);
     return code;
 }
 
@@ -134,23 +127,21 @@ static bn_code run_half(tracer *w, int half, bn_status *st)
 /* Traces once, makes all lines, and plans the rounds. */
 static bn_code prepare(tracer *w, bn_status *st)
 {
-    if (!(w->traces[0] = tg_trace_new()) || !(w->traces[1] = tg_trace_new()) ||
-        !tg_trace_time_scopes(w->traces[0], true))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a trace");
+    w->traces[0] = tg_trace_new();
+    w->traces[1] = tg_trace_new();
+    tg_trace_time_scopes(w->traces[0], true);
     double ns = trace_once(w, w->traces[0]);
     ns = fmin(ns, trace_once(w, w->traces[0]));
     keep_stretches(w, w->traces[0]);
     bn_code code = count(w->table, w->traces[0], st);
     if (code != BN_OK)
         return bn_context(st, "tracing the step");
-    (void)!tg_trace_time_scopes(w->traces[0], false);
+    tg_trace_time_scopes(w->traces[0], false);
     const double most = fmin(MOST_ROUNDS, LONG_NS / (4 * ns));
     w->rounds = most < LEAST_ROUNDS ? LEAST_ROUNDS : (size_t)most;
     w->lines = w->table->count;
-    w->samples = calloc(w->lines * 2 * w->rounds + 1, sizeof *w->samples);
-    w->plain = calloc(6 * w->rounds, sizeof *w->plain);
-    if (!w->samples || !w->plain)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
+    w->samples = bn_zalloc(w->lines * 2 * w->rounds + 1, sizeof *w->samples);
+    w->plain = bn_zalloc(6 * w->rounds, sizeof *w->plain);
     w->timed = w->plain + 2 * w->rounds;
     w->ratios = w->timed + 2 * w->rounds;
     return BN_OK;
@@ -181,8 +172,6 @@ bn_code scopes_trace(model *instance, scopes_table *table, scopes_tracing *traci
     bn_code code = prepare(&w, st);
     for (int half = 0; half < 2 && code == BN_OK; half++)
         code = run_half(&w, half, st);
-    if (code == BN_OK && table->failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for scopes");
     if (code == BN_OK)
         conclude(&w, tracing);
     tg_trace_free(w.traces[0]);

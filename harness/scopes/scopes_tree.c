@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* NODE's child of LENGTH bytes of NAME and PHASE, a new one unless there is one; NULL without
- * memory. */
+/* NODE's child of LENGTH bytes of NAME and PHASE, a new one unless there is one. */
 static scopes_node *child_of(scopes_node *node, const char *name, size_t length, tg_phase phase,
                              bn_arena *memory)
 {
@@ -15,8 +14,6 @@ static scopes_node *child_of(scopes_node *node, const char *name, size_t length,
             return c;
     scopes_node *c = bn_arena_zalloc(memory, sizeof *c);
     char *own = bn_arena_zalloc(memory, length + 1);
-    if (!c || !own)
-        return NULL;
     memcpy(own, name, length);
     c->name = own;
     c->phase = phase;
@@ -34,39 +31,32 @@ static void add(scopes_node *node, const scopes_line *line)
         node->sum[f] += line->figure[f];
 }
 
-/* Levels of the tree: names of ops are a plugin's, and what walks the tree calls itself. */
+/* Levels of the tree: a plugin chooses the names, and walks of the tree are recursive. */
 #define MOST_DEPTH 64
 
-static bool add_line(scopes_node *root, const scopes_line *line, bool phases, bn_arena *memory)
+static void add_line(scopes_node *root, const scopes_line *line, bool phases, bn_arena *memory)
 {
     const char *path = line->path[0] ? line->path : SCOPES_NOWHERE;
     scopes_node *node = root;
     add(root, line);
-    for (int depth = 0; *path && node && depth < MOST_DEPTH; depth++) {
+    for (int depth = 0; *path && depth < MOST_DEPTH; depth++) {
         const size_t length = strcspn(path, ".");
         node = child_of(node, path, length, TG_PHASE_COUNT, memory);
-        if (node)
-            add(node, line);
+        add(node, line);
         path += length + (path[length] == '.');
     }
-    if (node && phases) {
+    if (phases) {
         const char *name = scopes_phase_name(line->phase);
-        node = child_of(node, name, strlen(name), line->phase, memory);
-        if (node)
-            add(node, line);
+        add(child_of(node, name, strlen(name), line->phase, memory), line);
     }
-    return node != NULL;
 }
 
 scopes_node *scopes_tree(const scopes_table *table, const char *root, bool phases, bn_arena *memory)
 {
     scopes_node *node = bn_arena_zalloc(memory, sizeof *node);
-    if (!node)
-        return NULL;
     node->name = root;
     node->phase = TG_PHASE_COUNT;
     for (size_t i = 0; i < table->count; i++)
-        if (!add_line(node, &table->list[i], phases, memory))
-            return NULL;
+        add_line(node, &table->list[i], phases, memory);
     return node;
 }

@@ -1,5 +1,5 @@
 /*
- * coverage.c - how often intervals hold the truth: counts, and what so many of so many mean.
+ * coverage.c - how often intervals hold the truth: counts and verdicts.
  */
 #include "harness/selftest/coverage_priv.h"
 #include "harness/selftest/statistics_priv.h"
@@ -8,12 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Chance of a wrong verdict in a row. A run has some 20 rows, and a verdict has to mean something
- * in each. Rows of all cases together are few, and have what is demanded to show. */
+/* Chance of a wrong verdict in a row: small, since a run has some 20 rows. Rows of all cases
+ * together are few, and must reach the demand. */
 #define DOUBT       0.001
 #define WHOLE_DOUBT 0.05
-/* A number of tables is enough if it finds out intervals that hold so much more rarely than is
- * demanded, so often. */
+/* Tables are enough if they reveal intervals that hold LESS often than demanded with probability
+ * FOUND. */
 #define LESS        0.1
 #define FOUND       0.9
 
@@ -32,28 +32,26 @@ bool selftest_holds(const res_interval *interval, double truth)
     return known(interval) && interval->low <= truth && truth <= interval->high;
 }
 
-bn_code selftest_coverage_count(const res_interval *intervals, const double *truths, size_t count,
-                                selftest_coverage *c, bn_status *st)
+selftest_coverage selftest_coverage_count(const res_interval *intervals, const double *truths,
+                                          size_t count)
 {
-    double *widths = calloc(count + 1, sizeof *widths);
-    *c = (selftest_coverage){0};
-    if (!widths)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu intervals", count);
+    double *widths = bn_zalloc(count + 1, sizeof *widths);
+    selftest_coverage c = {0};
     for (size_t i = 0; i < count; i++) {
         if (known(&intervals[i]))
-            widths[c->tables++] = selftest_half_width(&intervals[i]);
+            widths[c.tables++] = selftest_half_width(&intervals[i]);
         else
-            c->without++;
-        c->covered += selftest_holds(&intervals[i], truths[i]);
+            c.without++;
+        c.covered += selftest_holds(&intervals[i], truths[i]);
     }
-    c->share = selftest_share(c->covered, c->tables);
-    c->half_width = res_median(widths, c->tables);
+    c.share = selftest_share(c.covered, c.tables);
+    c.half_width = res_median(widths, c.tables);
     free(widths);
-    return BN_OK;
+    return c;
 }
 
-/* Whether intervals that hold the truth in SHARE of the tables would hold it in so few as HITS of
- * COUNT, but for a chance of DOUBT. */
+/* Whether intervals that hold the truth in SHARE of the tables hold it in HITS of COUNT or fewer
+ * with a probability below DOUBT. */
 static bool too_few(size_t hits, size_t count, double share, double doubt)
 {
     return gsl_cdf_binomial_P((unsigned)hits, share, (unsigned)count) < doubt;

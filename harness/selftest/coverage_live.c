@@ -24,30 +24,30 @@ const res_record *selftest_set_record(const selftest_set *set, int member, size_
     return *record_at(set, member, table, process);
 }
 
-bn_code selftest_view_figures(const selftest_set *set, const selftest_view *view, size_t first,
-                              size_t count, selftest_table_figures *figures, bn_status *st)
+void selftest_view_figures(const selftest_set *set, const selftest_view *view, size_t first,
+                           size_t count, selftest_table_figures *figures)
 {
-    return selftest_figures_of(record_at(set, 0, first, 0), record_at(set, view->member, first, 0),
-                               count * SELFTEST_MOST_PROCESSES, figures, st);
+    selftest_figures_of(record_at(set, 0, first, 0), record_at(set, view->member, first, 0),
+                        count * SELFTEST_MOST_PROCESSES, figures);
 }
 
 /* ---- the simulated device ------------------------------------------------------------------- */
 
-/* What the environment tells the simulated device beside what the user has set there: which process
- * this is, and where to write how late its waits ended. Options would make each process an
+/* Adds to the user's settings of the simulated device, in the environment: the number of the
+ * process, and the file for the lateness of its waits. Options would make each process an
  * experiment of its own. */
-static void tell_device(const selftest_plan *plan, const char *user, size_t number)
+static void set_device(const selftest_plan *plan, const char *user, size_t number)
 {
     char *list = NULL;
     if (asprintf(&list, "%s%sseed=%llu,process=%zu,report=%s", user ? user : "",
                  user && *user ? "," : "", (unsigned long long)(plan->seed & SEED_BITS), number,
                  plan->report) < 0)
-        return;
+        bn_out_of_memory(0);
     setenv("PJRT_SIM", list, 1);
     free(list);
 }
 
-static void tell_no_more(const char *user)
+static void restore_device(const char *user)
 {
     if (user)
         setenv("PJRT_SIM", user, 1);
@@ -55,7 +55,7 @@ static void tell_no_more(const char *user)
         unsetenv("PJRT_SIM");
 }
 
-/* Whether too many waits of the last process ended late. Without a report nothing is known. */
+/* Whether too many waits of the last process ended late; false without a report. */
 static bool was_late(const selftest_plan *plan)
 {
     json_t *report = json_load_file(plan->report, 0, NULL);
@@ -69,10 +69,10 @@ static bool was_late(const selftest_plan *plan)
 
 /* ---- one process ---------------------------------------------------------------------------- */
 
-/* Takes over the record of MEMBER. In the table the members stand as two ways to run one thing,
- * whatever they are: a program is neither lazy nor captured, and an experiment beside itself is
- * the same way twice. Of the machine's description, which is long, the witness needs the cores. */
-static void take(int member, const res_record *base, res_record *record)
+/* Makes RECORD, of MEMBER, look like BASE in another mode, since a table compares modes of one
+ * experiment: programs have none, and an A/A test has one mode twice. Of the machine's description,
+ * which is long, the interference monitor needs the cores. */
+static void adapt_record(int member, const res_record *base, res_record *record)
 {
     if (member > 0)
         record->experiment = base->experiment;
@@ -82,18 +82,17 @@ static void take(int member, const res_record *base, res_record *record)
     res_provenance_set(record, RES_PROV_HOST, json_pack("{sI}", "cores_online", cores));
 }
 
-/* A process of a table. NUMBER of OF is its table's, since how many processes come is not known
- * before; DRAW is its own among all of the run. */
+/* A process of a table. NUMBER of OF is its table's, since the number of processes is unknown
+ * before; DRAW is its own number in the run. */
 typedef struct process {
     selftest_set *set;
     job_group *group;
-    job_experiment *members; /* of SET; of short steps the later processes measure shorter */
+    job_experiment *members; /* of SET; later processes of short steps measure shorter */
     size_t table, index, number, of, draw;
 } process;
 
-/* Tells the progress line how long the tables took so far: a table is several processes, so the
- * mean of the processes says little. */
-static void expect(const process *p, uint64_t begun_ns)
+/* Updates the progress line by the time of the tables so far: processes of a table differ. */
+static void update_progress(const process *p, uint64_t begun_ns)
 {
     const double table_part = 1.0 / p->group->processes;
     const double done = (double)(p->number - 1) + (double)p->index * table_part;
@@ -102,7 +101,7 @@ static void expect(const process *p, uint64_t begun_ns)
     job_progress_expect(job_s, table_s * ((double)p->of - done) - job_s);
 }
 
-/* Measures P, and keeps its records in place of those that it had; false where it failed. */
+/* Measures P, and replaces its records; false where it failed. */
 static bool measure_once(const selftest_plan *plan, const process *p)
 {
     char title[256];
@@ -117,7 +116,7 @@ static bool measure_once(const selftest_plan *plan, const process *p)
                            plan->options->matrix->timeout,
                            plan->options->output.verbose,
                            (int)p->index + 1 < p->group->processes};
-    expect(p, plan->begun_ns);
+    update_progress(p, plan->begun_ns);
     job_measure_and_keep(p->group, (int)p->index + 1, p->members, SELFTEST_MEMBERS, &job, kept);
     if (p->index == 0)
         job_group_learn(p->group, p->members, SELFTEST_MEMBERS, kept);
@@ -125,7 +124,7 @@ static bool measure_once(const selftest_plan *plan, const process *p)
         const bn_status *failure = &kept[i].failure;
         res_record **at = record_at(p->set, i, p->table, p->index);
         if (failure->code == BN_OK && kept[i].record && kept[0].record)
-            take(i, kept[0].record, kept[i].record);
+            adapt_record(i, kept[0].record, kept[i].record);
         else if (failure->code != BN_CANCELLED && good)
             cli_complain_of(title, failure);
         good = good && failure->code == BN_OK && kept[i].record;
@@ -139,16 +138,16 @@ static bool measure_once(const selftest_plan *plan, const process *p)
 static bool measure_process(const selftest_plan *plan, const process *p)
 {
     const char *set_before = getenv("PJRT_SIM");
-    char *user = set_before ? strdup(set_before) : NULL;
-    bool good = true, late = true;
     if (!p->set->simulated)
         return measure_once(plan, p);
-    tell_device(plan, user, p->draw);
+    char *user = set_before ? bn_strdup(set_before) : NULL;
+    bool good = true, late = true;
+    set_device(plan, user, p->draw);
     for (int i = 0; i < SELFTEST_ATTEMPTS && good && late && !job_interrupted(); i++) {
         good = measure_once(plan, p);
         late = was_late(plan);
     }
-    tell_no_more(user);
+    restore_device(user);
     free(user);
     p->set->late[p->table] = late;
     return good;
@@ -168,10 +167,10 @@ static void measure_table(const selftest_plan *plan, size_t index, size_t table)
                  .number = table * plan->count + index + 1,
                  .of = plan->count * set->most,
                  .draw = (table * plan->count + index) * SELFTEST_MOST_PROCESSES};
-    /* On the simulated device the spread is set, so that more processes would tell nothing more. */
+    /* On the simulated device the spread is set, so more processes would add nothing. */
     job_group_begin(&group, set->simulated ? JOB_USUAL_PROCESSES : 0, plan->seed + p.draw + 1);
     memcpy(members, set->members, sizeof members);
-    /* A table of a late device does not count: its other processes need not be measured. */
+    /* A table of a late device does not count, so its other processes are not measured. */
     for (; p.index < (size_t)group.processes && !set->late[table]; p.index++) {
         p.draw++;
         const bool good = measure_process(plan, &p);

@@ -1,6 +1,6 @@
 /*
- * coverage_plan.c - what is measured to see how often tables hold the truth: on the simulated
- * runtime programs whose times are set, on others models, lazy twice and captured once.
+ * coverage_plan.c - experiments of bench selftest coverage: programs of known times on the
+ * simulated runtime; models on others, lazy twice and captured once.
  */
 #include "harness/selftest/coverage_priv.h"
 #include "runtime/pjrt/pjrt.h"
@@ -14,7 +14,7 @@
 
 /* ---- models ------------------------------------------------------------------------------ */
 
-/* What is measured where no model is named: steps of 2 to 10 ms, and one of 100 ms. */
+/* Models where none is named: steps of 2 to 10 ms, and one of 100 ms. */
 static const char *const usual_models[][2] = {{"bert", "small"},     {"llama", "small"},
                                               {"gpt2", "small"},     {"mobilenet_v2", "small"},
                                               {"resnet18", "small"}, {"resnet18", "full"}};
@@ -35,8 +35,8 @@ static void fill_models(selftest_set *set, const job_experiment *e)
     set->views[1] = (selftest_view){"lazy against capture", "capture", 2, unknown, unknown};
 }
 
-/* What is demanded of the half-widths of E's ratios: nothing beside a load, or where less is
- * measured than bench run does. */
+/* The demand on half-widths of E's ratios; NaN under load, and where bench run would measure
+ * longer. */
 static double half_width_of(const selftest_plan *plan, const job_experiment *e)
 {
     if (plan->options->load > 0 || e->min_time < SELFTEST_BUDGET_SECONDS)
@@ -52,12 +52,7 @@ static bn_code add_models(selftest_plan *plan, const job_matrix *matrix, bn_stat
     size_t count = 0;
     bn_text notes = {0};
     bn_code code = job_matrix_expand(matrix, &list, &count, &notes, st);
-    selftest_set *grown =
-        code == BN_OK ? realloc(plan->sets, (plan->count + count) * sizeof *grown) : NULL;
-    if (grown)
-        plan->sets = grown;
-    else if (code == BN_OK)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu models", count);
+    bn_grow(&plan->sets, plan->count + count, &plan->capacity, sizeof *plan->sets);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         selftest_set *set = &plan->sets[plan->count++];
         *set = (selftest_set){.half_width = half_width_of(plan, &list[i])};
@@ -88,11 +83,10 @@ static bn_code plan_models(selftest_plan *plan, const char *runtime, bn_status *
 
 /* ---- the simulated runtime ------------------------------------------------------------------ */
 
-/* A step of the short program and of the long one. Our own part of a step, some microseconds, has
- * to vanish beside them. */
+/* Steps of the short program and of the long one, next to which bench's own microseconds vanish. */
 #define SHORT_US    4000
 #define LONG_US     24000
-/* Of a member in a process. Its disturbances are set, so that more would tell nothing more. */
+/* Of a member in a process. Its disturbances are set, so more would add nothing. */
 #define SIM_SECONDS 0.3
 
 static const char *const sim_usual[] = {"preset=ideal", "values=none",
@@ -121,8 +115,7 @@ static bn_code write_programs(selftest_plan *plan, bn_status *st)
                        "    %%0 = stablehlo.add %%a, %%a : tensor<f32>\n"
                        "    return %%0 : tensor<f32>\n  }\n}\n",
                        names[i]);
-        code = text.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program")
-                           : bn_file_write_atomic(plan->file[i], text.data, text.length, st);
+        code = bn_file_write_atomic(plan->file[i], text.data, text.length, st);
         bn_text_free(&text);
         m.program = plan->file[i];
         if (code == BN_OK)
@@ -184,21 +177,6 @@ static bn_code plan_runtime(selftest_plan *plan, const char *runtime, bn_status 
     return code;
 }
 
-/* Room for the records of all tables. */
-static bn_code make_room(selftest_plan *plan, bn_status *st)
-{
-    const size_t most = (size_t)plan->options->tables;
-    for (size_t i = 0; i < plan->count; i++) {
-        plan->sets[i].most = most;
-        plan->sets[i].records = calloc(most * SELFTEST_MOST_PROCESSES * SELFTEST_MEMBERS,
-                                       sizeof *plan->sets[i].records);
-        plan->sets[i].late = calloc(most, sizeof *plan->sets[i].late);
-        if (!plan->sets[i].records || !plan->sets[i].late)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", most);
-    }
-    return BN_OK;
-}
-
 bn_code selftest_plan_make(const selftest_options *options, uint64_t seed, selftest_plan *plan,
                            bn_status *st)
 {
@@ -216,7 +194,14 @@ bn_code selftest_plan_make(const selftest_options *options, uint64_t seed, selft
     bn_code code = BN_OK;
     for (size_t i = 0; i < runtimes->count && code == BN_OK; i++)
         code = plan_runtime(plan, runtimes->value[i].word, st);
-    return code == BN_OK ? make_room(plan, st) : code;
+    for (size_t i = 0; i < plan->count; i++) {
+        selftest_set *set = &plan->sets[i];
+        set->most = (size_t)options->tables;
+        set->records =
+            bn_zalloc(set->most * SELFTEST_MOST_PROCESSES * SELFTEST_MEMBERS, sizeof *set->records);
+        set->late = bn_zalloc(set->most, sizeof *set->late);
+    }
+    return code;
 }
 
 void selftest_plan_free(selftest_plan *plan)

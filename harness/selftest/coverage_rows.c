@@ -1,6 +1,5 @@
 /*
- * coverage_rows.c - the rows of bench selftest coverage: what each comes to, what all come to, and
- * how that is shown.
+ * coverage_rows.c - the rows of bench selftest coverage: verdicts, their sum, tables and JSON.
  */
 #include "harness/selftest/coverage_priv.h"
 
@@ -13,14 +12,14 @@ static bool row_measured(const selftest_row *row)
     return row->c.tables + row->c.without > 0 || row->late == 0;
 }
 
-/* Whether its intervals were held against a truth: there is none where no table knew the figure. */
+/* Whether there is a truth for its intervals: there is none where no table has the figure. */
 static bool row_known(const selftest_row *row)
 {
     return row->c.tables > 0 && !(row->grand && !isfinite(row->truth));
 }
 
-/* Whether ROW says anything: not where the machine did not let the simulated device run, nor where
- * the truth is not the same for all tables. */
+/* False where the machine was too busy for the simulated device, and where the truth changes from
+ * table to table. */
 static bool row_judged(const selftest_row *row)
 {
     return !row->drifts && row_measured(row);
@@ -36,8 +35,8 @@ static const char *row_verdict(const selftest_row *row)
     return row_judged(row) ? selftest_coverage_verdict_name(verdict_of(row)) : "not judged";
 }
 
-/* Half-widths are judged where it is said how large they may be, and where most of the tables met a
- * machine that was left alone. */
+/* Half-widths are judged where there is a demand, and where most of the tables met an idle machine.
+ */
 static bool width_judged(const selftest_row *row)
 {
     return row_judged(row) && isfinite(row->demand.half_width) &&

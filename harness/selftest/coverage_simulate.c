@@ -1,6 +1,6 @@
 /*
  * coverage_simulate.c - tables in numbers: processes, rounds and steps drawn by a scenario whose
- * truth is known, and how often the intervals that are made of them hold it.
+ * truth is known, and the coverage of their intervals.
  */
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/coverage_priv.h"
@@ -9,12 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How long an undisturbed step of the base takes. */
+/* An undisturbed step of the baseline. */
 #define STEP_NS 10e6
 
 const selftest_table_scenario selftest_table_scenarios[] = {
     {.name = "quiet",
-     .what = "hardly anything varies",
+     .what = "little varies",
      .process = 0.005,
      .member = 0.003,
      .step = 0.01,
@@ -116,12 +116,9 @@ bn_code selftest_table_trial_run(selftest_table_trial *trial, selftest_table_pro
     trial->wall_truth = STEP_NS * longer(trial->scenario);
     bn_code code = BN_OK;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    res_interval *list = calloc(2 * n + 1, sizeof *list); /* ratios, then walls */
-    double *truths = calloc(2 * n + 1, sizeof *truths);
-    if (!rng || !list || !truths)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", n);
-    else
-        gsl_rng_set(rng, (unsigned long)seed);
+    res_interval *list = bn_zalloc(2 * n + 1, sizeof *list); /* ratios, then walls */
+    double *truths = bn_zalloc(2 * n + 1, sizeof *truths);
+    gsl_rng_set(rng, (unsigned long)seed);
     for (size_t i = 0; i < n && code == BN_OK; i++) {
         selftest_table_sim table;
         selftest_table_figures figures;
@@ -136,13 +133,12 @@ bn_code selftest_table_trial_run(selftest_table_trial *trial, selftest_table_pro
         if (job_interrupted())
             code = bn_fail(st, BN_CANCELLED, "interrupted");
     }
-    if (code == BN_OK)
-        code = selftest_coverage_count(list, truths, n, &trial->ratio, st);
-    if (code == BN_OK)
-        code = selftest_coverage_count(list + n, truths + n, n, &trial->wall, st);
+    if (code == BN_OK) {
+        trial->ratio = selftest_coverage_count(list, truths, n);
+        trial->wall = selftest_coverage_count(list + n, truths + n, n);
+    }
     free(truths);
     free(list);
-    if (rng)
-        gsl_rng_free(rng);
+    gsl_rng_free(rng);
     return code;
 }

@@ -1,6 +1,6 @@
 /*
- * coverage_tables.c - what the tables say: records of two members become a speedup table, and its
- * intervals are read off. Simulated steps become such records as well.
+ * coverage_tables.c - intervals of a speedup table of two members' records. Simulated steps become
+ * such records as well.
  */
 #include "harness/selftest/coverage_priv.h"
 
@@ -9,16 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-bn_code selftest_figures_of(res_record *const *base, res_record *const *other, size_t count,
-                            selftest_table_figures *figures, bn_status *st)
+void selftest_figures_of(res_record *const *base, res_record *const *other, size_t count,
+                         selftest_table_figures *figures)
 {
     const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
-    res_record **list = calloc(2 * count + 1, sizeof *list);
+    res_record **list = bn_zalloc(2 * count + 1, sizeof *list);
     res_collection all = {.records = list};
     res_speedup speedup = {0};
     *figures = (selftest_table_figures){none, none, none, false};
-    if (!list)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a table");
     for (size_t i = 0; i < count; i++) {
         if (base[i])
             list[all.count++] = base[i];
@@ -35,7 +33,6 @@ bn_code selftest_figures_of(res_record *const *base, res_record *const *other, s
     figures->busy = res_witness_busy(&speedup.witness);
     res_speedup_free(&speedup);
     free(list);
-    return BN_OK;
 }
 
 /* ---- simulated steps as records --------------------------------------------------------- */
@@ -80,9 +77,11 @@ bn_code selftest_table_by_tables(const selftest_table_sim *table, selftest_table
     for (size_t k = 0; k < SELFTEST_TABLE_PROCESSES; k++)
         for (int m = 0; m < 2; m++)
             made = (records[m][k] = record_of(table, k, m)) != NULL && made;
-    bn_code code =
-        made ? selftest_figures_of(records[0], records[1], SELFTEST_TABLE_PROCESSES, figures, st)
-             : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+    bn_code code = BN_OK;
+    if (made)
+        selftest_figures_of(records[0], records[1], SELFTEST_TABLE_PROCESSES, figures);
+    else
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
     for (size_t k = 0; k < SELFTEST_TABLE_PROCESSES; k++)
         for (int m = 0; m < 2; m++)
             res_record_free(records[m][k]);

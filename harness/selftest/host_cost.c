@@ -1,5 +1,5 @@
 /*
- * host_cost.c - what a step costs the host beside the plugin's own Execute call. Bench measures
+ * host_cost.c - the host's cost of a step without the plugin's own Execute call. Bench measures
  * differences between modes, so its own share of them must be small and known.
  *
  * Both modes run in one worker on one client and take turns, step by step: a disturbance of the
@@ -75,7 +75,7 @@ static bn_code prepare(measured *m, bn_status *st)
     return code;
 }
 
-static void keep(measured *m, size_t round, const bn_ledger *lazy, const bn_ledger *replay)
+static void keep_samples(measured *m, size_t round, const bn_ledger *lazy, const bn_ledger *replay)
 {
     const uint64_t *a = lazy->part_ns, *b = replay->part_ns;
     m->samples[LAZY_TRACE][round] = a[BN_PART_TRACE];
@@ -95,7 +95,7 @@ static void keep(measured *m, size_t round, const bn_ledger *lazy, const bn_ledg
     m->samples[REPLAY_RELEASE][round] = b[BN_PART_RELEASE];
 }
 
-/* How often MODE compiled, captured or loaded, which only its first steps do. */
+/* Compilations, captures and loads of M, which only its first steps need. */
 static int64_t firsts(const mode *m)
 {
     const int64_t *c = mode_counters(m);
@@ -117,7 +117,7 @@ static bn_code take_turns(measured *m, bn_status *st)
             if (mode_step(m->side[k].mode, &m->side[k].call, &ledger[k], st) != BN_OK)
                 return bn_context(st, "step %zu of %s", i, m->experiment[k].what.mode);
         if (i >= WARM_ROUNDS)
-            keep(m, i - WARM_ROUNDS, &ledger[LAZY], &ledger[CAPTURE]);
+            keep_samples(m, i - WARM_ROUNDS, &ledger[LAZY], &ledger[CAPTURE]);
     }
     if (firsts(m->side[LAZY].mode) + firsts(m->side[CAPTURE].mode) != before)
         return bn_fail(st, BN_WRONG_RESULT, "a step was compiled again while measuring");
@@ -157,9 +157,7 @@ static json_t *result_json(const measured *m)
 
 bn_code selftest_job(const json_t *request, bn_status *st)
 {
-    measured *m = calloc(1, sizeof *m);
-    if (!m)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
+    measured *m = bn_zalloc(1, sizeof *m);
     bn_code code =
         job_experiment_from_json(json_object_get(request, "experiment"), &m->experiment[LAZY], st);
     if (code == BN_OK)

@@ -1,6 +1,5 @@
 /*
- * place.c - what a selftest needs beside bench itself: a folder that goes away, and programs that
- * keep the cores busy.
+ * place.c - a selftest's temporary folder, and programs that keep the cores busy.
  */
 #define _GNU_SOURCE
 #include "harness/selftest/selftest_priv.h"

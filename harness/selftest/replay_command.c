@@ -1,7 +1,7 @@
 /*
  * replay_command.c - bench replay: a recorded step, or a published case.
  */
-#include "harness/replay/rerun.h"
+#include "harness/replay/replay.h"
 #include "harness/selftest/selftest.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static void prepare(void *options, bn_arena *memory)
 static bool is_case(const cli_call *call)
 {
     return call->word_count > 0 &&
-           (replay_is_published(call->words[0]) || !rerun_is_recording(call->words[0]));
+           (published_is_case(call->words[0]) || !replay_is_recording(call->words[0]));
 }
 
 static bn_code check(void *options, const cli_call *call, bn_status *st)
@@ -41,7 +41,7 @@ static bn_code check(void *options, const cli_call *call, bn_status *st)
                                                 "process",  "step-program",   "cost"};
     bn_code code = job_matrix_check(&((replay_line *)options)->matrix, call, st);
     for (size_t i = 0; i < sizeof of_recordings / sizeof *of_recordings && code == BN_OK; i++)
-        if (call->word_count > 0 && replay_is_published(call->words[0]) &&
+        if (call->word_count > 0 && published_is_case(call->words[0]) &&
             cli_was_given(call, of_recordings[i]))
             code = bn_fail(st, BN_INVALID,
                            "bench replay %s is a published case on the simulated device with "
@@ -56,11 +56,11 @@ static int run(void *options, const cli_call *call)
     if (is_case(call)) {
         const selftest_options own = {
             .output = o->output, .matrix = &o->matrix, .file = o->estimates};
-        return replay_command(&own, call->words[0]);
+        return published_run(&own, call->words[0]);
     }
     o->matrix.recorded.folder = call->words[0];
     o->matrix.echo = cli_echo(call->table, o);
-    const int code = rerun_command(&o->matrix, o->estimates, &o->output);
+    const int code = replay_run(&o->matrix, o->estimates, &o->output);
     json_decref(o->matrix.echo);
     return code;
 }

@@ -1,6 +1,6 @@
 /*
  * selftest.h - bench on trial: bench selftest, and published cases in bench replay. Prefixes
- * selftest_, replay_.
+ * selftest_, published_.
  */
 #ifndef BENCH_HARNESS_SELFTEST_H
 #define BENCH_HARNESS_SELFTEST_H
@@ -22,9 +22,9 @@ typedef struct selftest_options {
 } selftest_options;
 
 /* Whether WHAT is the name of a published case. */
-bool replay_is_published(const char *what);
+bool published_is_case(const char *what);
 /* WHAT is the name of a published case. Returns the exit code. */
-int replay_command(const selftest_options *options, const char *what);
+int published_run(const selftest_options *options, const char *what);
 /* The job "selftest" (worker_job.run): host cost, of the request's experiment. */
 BN_MUST_USE bn_code selftest_job(const json_t *request, bn_status *st);
 /* The job "timeline-cost": steps of the request's experiment with and without a timeline. */

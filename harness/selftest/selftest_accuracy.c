@@ -1,6 +1,6 @@
 /*
- * selftest_accuracy.c - bench selftest accuracy: what the harness measures of a device whose truth
- * is known.
+ * selftest_accuracy.c - bench selftest accuracy: the harness measures a device whose truth is
+ * known.
  *
  * Each cell sets the simulated runtime's device time, overhead of an execution and jitter, and a
  * number of arguments. Then it measures a program of that many arguments exactly as
@@ -26,14 +26,14 @@ typedef struct cell {
     const char *source;
 } cell;
 
-/* What was set, and what was measured. */
+/* Set and measured figures. */
 typedef struct outcome {
     double truth_device_us, truth_overhead_us, submit_us;
     double device_us, overhead_us, wall_us, wall_truth_us;
     double device_error, overhead_error, wall_error; /* in tolerances: 1 is the limit */
     bool measured, refused, pass;
-    /* One in ten of the simulator's waits ended too late, or the rounds say that the machine was
-     * busy: a failure proves nothing. */
+    /* One in ten of the simulator's waits ended too late, or the machine was busy: a failure proves
+     * nothing. */
     bool late;
     int attempts;
     char note[160];
@@ -54,7 +54,7 @@ static const char *const source_levels[] = {"profiler", "slope"};
 #define CALL_SHARE      0.4
 #define LAUNCH_SHARE    0.4
 #define END_SHARE       0.2
-/* Where one wait in ten ends so much late, the simulator does not do what was set. */
+/* Where one wait in ten ends so much late, the simulator does not keep its settings. */
 #define MOST_LATE_US    5
 /* The tolerance is the larger of the two. */
 #define TOLERANCE_SHARE 0.01
@@ -122,8 +122,7 @@ static bn_code write_program(const bench_place *place, int arguments, char *path
         bn_text_printf(&text, "%s%%a%d: tensor<f32>", i ? ", " : "", i);
     bn_text_puts(&text, ") -> tensor<f32> {\n    %0 = stablehlo.add %a0, %a0 : tensor<f32>\n"
                         "    return %0 : tensor<f32>\n  }\n}\n");
-    bn_code code = text.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program")
-                               : bn_file_write_atomic(path, text.data, text.length, st);
+    const bn_code code = bn_file_write_atomic(path, text.data, text.length, st);
     bn_text_free(&text);
     return code;
 }
@@ -156,12 +155,10 @@ static bn_code run_cell(const selftest_options *o, const cell *c, const bench_pl
                         size_t number, size_t of, int attempt, res_record **record, bn_status *st)
 {
     char settings[SETTINGS][SETTING_BYTES], path[128];
-    job_matrix *m = malloc(sizeof *m); /* too large for a frame */
+    job_matrix *m = bn_alloc(sizeof *m); /* too large for a frame */
     job_experiment *list = NULL;
     size_t count = 0;
     bn_text notes = {0};
-    if (!m)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an experiment");
     *m = *o->matrix;
     bn_code code = write_program(place, c->arguments, path, sizeof path, st);
     make_settings(c, place, (uint64_t)(number * 10 + (size_t)attempt), settings, m->runtime_option);
@@ -199,18 +196,18 @@ static double tolerance_of(double scale)
 
 static double part_median_us(const res_record *r, bn_part a, bn_part b)
 {
-    uint64_t *sums = calloc(r->step_count + 1, sizeof *sums);
-    for (size_t i = 0; sums && i < r->step_count; i++)
+    uint64_t *sums = bn_zalloc(r->step_count + 1, sizeof *sums);
+    for (size_t i = 0; i < r->step_count; i++)
         sums[i] =
             r->part_ns[i * BN_PART_COUNT + (size_t)a] + r->part_ns[i * BN_PART_COUNT + (size_t)b];
-    double median = sums ? res_quantile(sums, r->step_count, 0.5) / 1e3 : (double)NAN;
+    const double median = res_quantile(sums, r->step_count, 0.5) / 1e3;
     free(sums);
     return median;
 }
 
 /* Serial steps wait for each execution: call and wait are its PJRT time. With steps in flight, a
- * step takes the device's time if the host keeps up. Else it takes the host's, which was not set:
- * then nothing is judged. */
+ * step takes the device's time if the host keeps up. Else it takes the host's, which was not set,
+ * and is not judged. */
 static void judge_wall(const cell *c, const res_record *r, outcome *v)
 {
     v->wall_us = v->wall_truth_us = v->wall_error = (double)NAN;
@@ -253,7 +250,7 @@ static void judge(const cell *c, const res_record *r, outcome *v)
     v->device_us = x->device_ns / 1e3;
     v->overhead_us = overhead.estimate / 1e3;
     v->device_error = (v->device_us - v->truth_device_us) / tolerance_of(v->truth_device_us);
-    /* The profiler gives the overhead of each execution. By the slope it is the PJRT time less the
+    /* The profiler has the overhead of each execution. By the slope it is the PJRT time minus the
      * device time, two measured figures: then the share is of the PJRT time. */
     v->overhead_error = (v->overhead_us - v->truth_overhead_us) /
                         tolerance_of(v->truth_overhead_us + (slope ? v->truth_device_us : 0));
@@ -266,7 +263,7 @@ static void judge(const cell *c, const res_record *r, outcome *v)
         snprintf(v->note, sizeof v->note, "a number where the device hides behind the host");
 }
 
-/* Whether V says nothing: the machine was too busy to simulate a device. */
+/* Whether V proves nothing: the machine was too busy to simulate a device. */
 static bool not_judged(const outcome *v)
 {
     return v->measured && !v->pass && v->late;
@@ -377,28 +374,27 @@ static void print_json(const accuracy *a, bool good, const char *summary)
 static void print_table(const accuracy *a, const char *summary)
 {
     const bool people = res_format_is_text(a->format) || a->format == RES_TABLE_MARKDOWN;
-    const char *last = summary ? summary : "accuracy: no memory";
     bn_text text = {0}, words = {0};
     if (people)
-        bn_text_puts(&text, "What was set on the simulated device and what came out, in us; the "
-                            "worst cells:\n\n");
+        bn_text_puts(&text,
+                     "Settings of the simulated device and errors of the measured figures, in "
+                     "us; the worst cells:\n\n");
     write_worst(a, &text);
     for (size_t i = 0; i < a->done; i++)
         if (!a->outcomes[i].pass && !not_judged(&a->outcomes[i]) && a->outcomes[i].note[0])
             bn_text_printf(&words, "FAIL, device %g us, overhead %g us, %s: %s\n",
                            a->cells[i].device_us, a->cells[i].overhead_us, a->cells[i].source,
                            a->outcomes[i].note);
-    bn_text_printf(&words, "\n%s\n", last);
+    bn_text_printf(&words, "\n%s\n", summary);
     if (people)
-        res_put_lines(&text, a->format, words.data ? words.data : "");
-    text.failed = text.failed || words.failed;
+        res_put_lines(&text, a->format, words.data);
     bn_text_free(&words);
     cli_text(&text);
     if (!people)
-        cli_say("%s", last);
+        cli_say("%s", summary);
 }
 
-/* Prints what was measured; returns the exit code. */
+/* Prints the results; returns the exit code. */
 static cli_exit finish(const accuracy *a)
 {
     size_t failed = 0, unjudged = 0, unseen = 0, again = 0;
@@ -409,7 +405,7 @@ static cli_exit finish(const accuracy *a)
         unseen += a->outcomes[i].pass && a->outcomes[i].refused;
         again += a->outcomes[i].attempts > 1;
     }
-    /* A machine that let nothing be judged has proved nothing. */
+    /* A run in which most cells could not be judged proves nothing. */
     const bool good = failed == 0 && a->done == a->count && 2 * unjudged <= a->count;
     bn_text_printf(&text,
                    "accuracy: %s: %zu of %zu cells within 1 %% or 10 us, %zu of them not seen by "
@@ -418,7 +414,7 @@ static cli_exit finish(const accuracy *a)
                    good ? "PASS" : "FAIL", a->done - failed - unjudged, a->count, unseen, again,
                    a->place.late_p99_us);
     if (unjudged)
-        bn_text_printf(&text, "; %zu not judged, for the machine was too busy", unjudged);
+        bn_text_printf(&text, "; %zu not judged: the machine was too busy", unjudged);
     if (a->format == RES_TABLE_JSON)
         print_json(a, good, text.data);
     else
@@ -429,7 +425,8 @@ static cli_exit finish(const accuracy *a)
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-/* Reads how late the simulator's waits ended in the last cell, and says whether that is too late.
+/* Reads how late the simulator's waits ended in the last cell, and returns whether that is too
+ * late.
  */
 static bool read_late(bench_place *place)
 {
@@ -446,7 +443,7 @@ static bool read_late(bench_place *place)
     return too_late;
 }
 
-/* Whether the rounds of RECORD, which may be NULL, say so. */
+/* Whether the machine was busy in the rounds of RECORD, which may be NULL. */
 static bool was_busy(const res_record *record)
 {
     res_witness witness = {0};
@@ -473,31 +470,19 @@ static bn_code measure_cell(accuracy *a, size_t i, bn_status *st)
     return code;
 }
 
-static bn_code place_make(bench_place *place, bn_status *st)
-{
-    if (selftest_folder_make("accuracy", place->folder, st) != BN_OK)
-        return st->code;
-    snprintf(place->store, sizeof place->store, "%s/store", place->folder);
-    return BN_OK;
-}
-
 int selftest_accuracy(const selftest_options *options)
 {
     bn_status st = {.code = BN_OK};
     char path[4096];
     cli_exit code = CLI_EXIT_OK;
-    accuracy *a = calloc(1, sizeof *a);
-    if (!a)
-        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for the grid");
-    if (st.code == BN_OK &&
-        (res_format_parse(cli_format(&options->output), &a->format, &st) != BN_OK ||
-         rt_plugin_find("sim", path, sizeof path, &st) != BN_OK ||
-         place_make(&a->place, &st) != BN_OK)) {
+    accuracy *a = bn_zalloc(1, sizeof *a);
+    if (res_format_parse(cli_format(&options->output), &a->format, &st) != BN_OK ||
+        rt_plugin_find("sim", path, sizeof path, &st) != BN_OK ||
+        selftest_folder_make("accuracy", a->place.folder, &st) != BN_OK) {
         free(a);
-        a = NULL;
-    }
-    if (!a)
         return (int)cli_complain(&st);
+    }
+    snprintf(a->place.store, sizeof a->place.store, "%s/store", a->place.folder);
     a->options = options;
     a->count = make_grid(options->quick, a->cells);
     job_supervise_begin();

@@ -1,7 +1,6 @@
 /*
- * selftest_coverage.c - bench selftest coverage: how often the intervals that tables print hold the
- * truth. First in numbers alone, then on the runtimes that were named. A row is a case and one of
- * its figures.
+ * selftest_coverage.c - bench selftest coverage: how often the intervals of tables hold the truth,
+ * first in numbers alone, then on the named runtimes. A row is a case and one of its figures.
  */
 #include "harness/selftest/coverage_priv.h"
 
@@ -15,9 +14,6 @@
 #define QUICK_TABLES 1000
 #define USUAL_TABLES 40 /* of a case on a runtime */
 
-/* What makes the intervals of tables in numbers. */
-static selftest_table_procedure *const on_trial = selftest_table_by_tables;
-
 typedef struct coverage_run {
     const selftest_options *options;
     res_format format;
@@ -28,49 +24,35 @@ typedef struct coverage_run {
 } coverage_run;
 
 static const char explanation[] =
-    "A table is made of %d processes, or of %d where steps are short, as bench run\n"
-    "makes it. It holds the truth if its 95 %% interval contains it: of 100 tables,\n"
-    "those that do, with the 95 %% interval of that share (Clopper-Pearson), and how\n"
-    "many are demanded. Truths in brackets were not set: they are the figure of all\n"
-    "tables together.\n"
+    "A table has %d processes, or %d where steps are short, as those of bench run. It\n"
+    "holds the truth if its 95 %% interval contains it. \"held\" is the number of 100\n"
+    "tables that do, with the 95 %% interval of that share (Clopper-Pearson). Truths in\n"
+    "brackets were not set: they are the figure of all tables together.\n"
     "\"too narrow\": fewer than demanded, and chance does not explain it. In a row of\n"
     "one case, 95 %% intervals would hold so rarely in less than 1 of 1,000 rows. A\n"
-    "row of all cases that has %zu tables, enough to tell 90 of 100 from 80, has to\n"
-    "reach what is demanded: intervals that do would hold so rarely in less than 1 of\n"
-    "20 runs. \"not refuted\": the tables are too few to say \"holds\", or chance\n"
-    "explains what is missing. \"wide\": the median half-width is above what is\n"
-    "demanded on a machine left alone.\n"
+    "row of all cases with %zu tables, enough to distinguish 90 of 100 from 80, must\n"
+    "reach the demand: intervals that reach it would hold so rarely in less than 1 of\n"
+    "20 runs. \"not refuted\": the tables are too few for \"holds\", or chance explains\n"
+    "the rest. \"wide\": the median half-width is above the demand on an idle machine.\n"
     "Tables for which the machine was too busy to simulate a device do not count.\n"
-    "Times of a real machine are not judged: its speed drifts from table to table, so\n"
-    "that they have no one truth.\n";
+    "Times of a real machine are not judged: its speed drifts from table to table.\n";
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-static selftest_row *add_row(coverage_run *run, bn_status *st)
+static selftest_row *add_row(coverage_run *run)
 {
-    if (run->count == run->room) {
-        const size_t room = run->room ? 2 * run->room : 32;
-        selftest_row *grown = realloc(run->rows, room * sizeof *grown);
-        if (!grown) {
-            bn_fail(st, BN_OUT_OF_MEMORY, "no memory for rows");
-            return NULL;
-        }
-        run->rows = grown;
-        run->room = room;
-    }
+    bn_grow(&run->rows, run->count + 1, &run->room, sizeof *run->rows);
     run->rows[run->count] = (selftest_row){.demand = {.most = 1, .half_width = (double)NAN}};
     return &run->rows[run->count++];
 }
 
 /* ---- in numbers ---------------------------------------------------------------------------- */
 
-static bn_code add_numbers(coverage_run *run, const selftest_table_trial *t, bn_status *st)
+static void add_numbers(coverage_run *run, const selftest_table_trial *t)
 {
     const selftest_table_scenario *s = t->scenario;
     for (int wall = 0; wall < 2; wall++) {
-        selftest_row *row = add_row(run, st);
-        if (!row)
-            return st->code;
+        selftest_row *row = add_row(run);
         snprintf(row->name, sizeof row->name, "in numbers, %s", s->name);
         snprintf(row->figure, sizeof row->figure, "%s",
                  wall            ? "wall"
@@ -82,7 +64,6 @@ static bn_code add_numbers(coverage_run *run, const selftest_table_trial *t, bn_
         row->demand.least = SELFTEST_LEAST_NUMBERS;
         row->demand.most = s->exact ? SELFTEST_MOST : 1;
     }
-    return BN_OK;
 }
 
 static bn_code run_numbers(coverage_run *run, bn_status *st)
@@ -103,29 +84,17 @@ static bn_code run_numbers(coverage_run *run, bn_status *st)
         const job_order job = {.title = title, .number = ++number, .of = of};
         job_progress_begin(&job);
         /* The seed of a row does not depend on the rows before it. */
-        code = selftest_table_trial_run(&t, on_trial, run->seed * 1000003u + number, st);
+        code = selftest_table_trial_run(&t, selftest_table_by_tables, run->seed * 1000003u + number,
+                                        st);
         job_progress_end(&job, &(job_outcome){.status = code});
         if (code == BN_OK)
-            code = add_numbers(run, &t, st);
+            add_numbers(run, &t);
     }
     cli_line_clear();
     return code;
 }
 
 /* ---- on runtimes --------------------------------------------------------------------------- */
-
-/* Counts how many of the tables of ROW hold its truth. */
-static bn_code count_row(selftest_row *row, bn_status *st)
-{
-    double *truths = calloc(row->count + 1, sizeof *truths);
-    if (!truths)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", row->count);
-    for (size_t i = 0; i < row->count; i++)
-        truths[i] = row->truth;
-    bn_code code = selftest_coverage_count(row->intervals, truths, row->count, &row->c, st);
-    free(truths);
-    return code;
-}
 
 /* The figures of a view, a row each. */
 typedef enum figure { FIGURE_RATIO, FIGURE_WALL, FIGURE_DEVICE, FIGURE_COUNT } figure;
@@ -150,10 +119,9 @@ static void name_row(selftest_row *row, const selftest_set *set, const selftest_
 }
 
 /*
- * What is demanded of ROW, whose figure LIKE has, too, and whose tables are TABLES. On a busy
- * machine the interval of a ratio other than 1 has room for what other work may do to it
- * (results/findings/ratio.c). Where more than half of the tables met one, all of them may hold the
- * truth.
+ * The demand on ROW, of the same figure as LIKE, with TABLES tables. On a busy machine the interval
+ * of a ratio other than 1 is wider, for the effects of other work (results/findings/ratio.c). Where
+ * more than half of the tables met one, all of them may hold the truth.
  */
 static selftest_demand demand_of(const selftest_row *row, const selftest_row *like, size_t tables)
 {
@@ -164,33 +132,34 @@ static selftest_demand demand_of(const selftest_row *row, const selftest_row *li
 }
 
 /* Fills ROW from the tables of SET. */
-static bn_code fill_row(selftest_row *row, const selftest_set *set, const selftest_view *view,
-                        figure which, bn_status *st)
+static void fill_row(selftest_row *row, const selftest_set *set, const selftest_view *view,
+                     figure which)
 {
     selftest_table_figures f;
-    bn_code code = BN_OK;
     name_row(row, set, view, which);
     row->simulated = set->simulated;
     row->drifts = row->time && !set->simulated;
-    row->intervals = calloc(set->tables + 1, sizeof *row->intervals);
-    if (!row->intervals)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", set->tables);
-    for (size_t t = 0; t < set->tables && code == BN_OK; t++) {
+    row->intervals = bn_zalloc(set->tables + 1, sizeof *row->intervals);
+    for (size_t t = 0; t < set->tables; t++) {
         row->late += set->late[t];
         if (set->late[t])
             continue;
-        code = selftest_view_figures(set, view, t, 1, &f, st);
+        selftest_view_figures(set, view, t, 1, &f);
         row->intervals[row->count++] = interval_of(&f, which);
         row->busy += f.busy;
     }
-    if (code == BN_OK && row->grand) {
-        code = selftest_view_figures(set, view, 0, set->tables, &f, st);
+    if (row->grand) {
+        selftest_view_figures(set, view, 0, set->tables, &f);
         row->truth = interval_of(&f, which).estimate;
     }
     row->demand = demand_of(row, row, row->count);
     if (!row->time && !row->simulated)
         row->demand.half_width = set->half_width;
-    return code == BN_OK ? count_row(row, st) : code;
+    double *truths = bn_zalloc(row->count + 1, sizeof *truths);
+    for (size_t i = 0; i < row->count; i++)
+        truths[i] = row->truth;
+    row->c = selftest_coverage_count(row->intervals, truths, row->count);
+    free(truths);
 }
 
 /* Whether row B is of the same figure as A, on the same kind of device. */
@@ -201,24 +170,22 @@ static bool same_figure(const selftest_row *a, const selftest_row *b)
 
 /* Counts the tables of all rows like the one at INDEX, each by its own row's truth, in a row of
  * their own. */
-static bn_code add_all(coverage_run *run, size_t index, size_t live, bn_status *st)
+static void add_all(coverage_run *run, size_t index, size_t live)
 {
-    selftest_row *all = add_row(run, st);
+    selftest_row *all = add_row(run);
     const selftest_row *like = &run->rows[index];
     size_t tables = 0, n = 0;
-    if (!all)
-        return st->code;
     for (size_t i = index; i < live; i++)
         tables += same_figure(like, &run->rows[i]) ? run->rows[i].count : 0;
-    res_interval *intervals = calloc(tables + 1, sizeof *intervals);
-    double *truths = calloc(tables + 1, sizeof *truths);
+    res_interval *intervals = bn_zalloc(tables + 1, sizeof *intervals);
+    double *truths = bn_zalloc(tables + 1, sizeof *truths);
     snprintf(all->name, sizeof all->name, "%s", like->simulated ? "simulated, all" : "all");
     snprintf(all->figure, sizeof all->figure, "%s", like->figure);
     all->truth = (double)NAN;
     all->grand = true; /* until a row has a truth that its tables can hold */
     all->drifts = like->drifts;
     all->whole = true;
-    for (size_t i = index; intervals && truths && i < live; i++) {
+    for (size_t i = index; i < live; i++) {
         const selftest_row *row = &run->rows[i];
         if (!same_figure(like, row))
             continue;
@@ -231,50 +198,44 @@ static bn_code add_all(coverage_run *run, size_t index, size_t live, bn_status *
         }
     }
     all->demand = demand_of(all, like, n);
-    bn_code code = intervals && truths
-                       ? selftest_coverage_count(intervals, truths, n, &all->c, st)
-                       : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", tables);
+    all->c = selftest_coverage_count(intervals, truths, n);
     free(truths);
     free(intervals);
-    return code;
 }
 
 /* Adds a row of all cases for each figure that several of the rows from FIRST on have. */
-static bn_code add_sums(coverage_run *run, size_t first, bn_status *st)
+static void add_sums(coverage_run *run, size_t first)
 {
     const size_t live = run->count;
-    bn_code code = BN_OK;
-    for (size_t i = first; i < live && code == BN_OK; i++) {
+    for (size_t i = first; i < live; i++) {
         size_t before = 0, after = 0;
         for (size_t k = first; k < live; k++)
             if (k != i && same_figure(&run->rows[i], &run->rows[k]))
                 *(k < i ? &before : &after) += 1;
         if (before == 0 && after > 0)
-            code = add_all(run, i, live, st);
+            add_all(run, i, live);
     }
-    return code;
 }
 
-static bn_code add_sets(coverage_run *run, const selftest_plan *plan, bn_status *st)
+static void add_sets(coverage_run *run, const selftest_plan *plan)
 {
     const size_t first = run->count;
     for (size_t i = 0; i < plan->count; i++)
         for (size_t v = 0; v < SELFTEST_VIEWS; v++)
             for (int which = 0; which < FIGURE_COUNT; which++) {
                 const selftest_set *set = &plan->sets[i];
-                selftest_row *row = add_row(run, st);
-                if (!row || fill_row(row, set, &set->views[v], (figure)which, st) != BN_OK)
-                    return st->code;
-                /* Not every runtime lets device time be seen; the simulated one does. */
+                selftest_row *row = add_row(run);
+                fill_row(row, set, &set->views[v], (figure)which);
+                /* Not every runtime reports device time; the simulated one does. */
                 if (which == FIGURE_DEVICE && !set->simulated && row->c.tables == 0) {
                     free(row->intervals);
                     run->count--;
                 }
             }
-    return add_sums(run, first, st);
+    add_sums(run, first);
 }
 
-/* Medians of the processes, for whoever wants to look at them. */
+/* Medians of the processes. */
 static json_t *processes_json(const selftest_set *set)
 {
     json_t *list = json_array();
@@ -293,7 +254,7 @@ static json_t *processes_json(const selftest_set *set)
     return list;
 }
 
-/* [estimate, low, high], null for what is not known. */
+/* [estimate, low, high], null where unknown. */
 static json_t *bounds_json(const res_interval *v)
 {
     const double bounds[] = {v->estimate, v->low, v->high};
@@ -323,14 +284,13 @@ static bn_code write_raw(const coverage_run *run, const selftest_plan *plan, bn_
     json_t *all = json_pack("{sI so so}", "seed", (json_int_t)run->seed, "rows", rows, "processes",
                             processes);
     char *text = json_dumps(all, JSON_INDENT(1) | RES_JSON_SHOWN);
-    bn_code code = text ? bn_file_write_atomic(run->options->file, text, strlen(text), st)
-                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for raw values");
+    const bn_code code = bn_file_write_atomic(run->options->file, text, strlen(text), st);
     free(text);
     json_decref(all);
     return code;
 }
 
-/* Measures PLAN, counts, and writes the raw values where they are asked for. */
+/* Measures PLAN, counts, and writes --output. */
 static bn_code run_live(coverage_run *run, selftest_plan *plan, bn_status *st)
 {
     selftest_load load = {.count = 0};
@@ -344,13 +304,13 @@ static bn_code run_live(coverage_run *run, selftest_plan *plan, bn_status *st)
         run->broken = !selftest_plan_measure(plan);
     selftest_load_end(&load);
     if (code == BN_OK)
-        code = add_sets(run, plan, st);
+        add_sets(run, plan);
     if (code == BN_OK && run->options->file)
         code = write_raw(run, plan, st);
     return code;
 }
 
-/* In numbers, then on runtimes. What these cannot run is told before anything is drawn. */
+/* In numbers, then on runtimes, whose refusals come before anything is drawn. */
 static bn_code run_all(coverage_run *run, bn_status *st)
 {
     selftest_plan plan = {0};
@@ -365,10 +325,10 @@ static bn_code run_all(coverage_run *run, bn_status *st)
     return code;
 }
 
-/* ---- the table --------------------------------------------------------------------------------
+/* ---- the table ---------------------------------------------------------------------------------
  */
 
-/* The table; for PEOPLE what it means, and VERDICT. */
+/* The table; for PEOPLE its explanation, and VERDICT. */
 static void print_rows(const coverage_run *run, bool people, const char *verdict)
 {
     bn_text text = {0}, last = {0};
@@ -378,9 +338,8 @@ static void print_rows(const coverage_run *run, bool people, const char *verdict
         bn_text_printf(&text, explanation, JOB_USUAL_PROCESSES, JOB_SHORT_PROCESSES,
                        selftest_coverage_enough(SELFTEST_LEAST_REAL));
         bn_text_printf(&last, "\n%s\n", verdict);
-        res_put_lines(&text, run->format, last.data ? last.data : "");
+        res_put_lines(&text, run->format, last.data);
     }
-    text.failed = text.failed || last.failed;
     bn_text_free(&last);
     cli_text(&text);
 }
@@ -395,7 +354,7 @@ static void print_json(const coverage_run *run, bool good, const char *verdict)
     json_decref(all);
 }
 
-/* Prints what there is; returns the exit code. */
+/* Prints the rows; returns the exit code. */
 static cli_exit finish(const coverage_run *run)
 {
     const bool people = res_format_is_text(run->format) || run->format == RES_TABLE_MARKDOWN;
@@ -407,13 +366,12 @@ static cli_exit finish(const coverage_run *run)
     selftest_rows_say(&sum, &verdict);
     bn_text_printf(&verdict, "%s; seed %llu", run->broken ? ", processes failed" : "",
                    (unsigned long long)run->seed);
-    const char *last = verdict.data ? verdict.data : "";
     if (run->format == RES_TABLE_JSON)
-        print_json(run, good && !stopped, last);
+        print_json(run, good && !stopped, verdict.data);
     else
-        print_rows(run, people, last);
+        print_rows(run, people, verdict.data);
     if (!people)
-        cli_say("%s", last);
+        cli_say("%s", verdict.data);
     bn_text_free(&verdict);
     return stopped ? CLI_EXIT_INTERRUPTED : good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }

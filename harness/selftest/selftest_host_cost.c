@@ -1,6 +1,6 @@
 /*
  * selftest_host_cost.c - bench selftest host-cost, in the parent: a worker for each model and
- * runtime (host_cost.c), its figures beside their limits and beside what others published.
+ * runtime (host_cost.c), its figures with their limits and with published ones.
  */
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/selftest_priv.h"
@@ -15,7 +15,7 @@
 #define JUDGED_MODEL   "resnet50"
 #define JUDGED_VARIANT "full"
 
-/* A line of the table: a figure, the thing that it is divided by, and the Execute call that it is
+/* A line of the table: a figure, the unit that it is divided by, and the Execute call that it is
  * compared with (NULL: it is one). */
 typedef struct line {
     const char *name, *text, *unit, *units, *execute;
@@ -74,7 +74,7 @@ static bool is_judged(const job_experiment *e)
 
 static bool within(const json_t *result, const line *l)
 {
-    /* A figure that was not measured is not within its limit. */
+    /* An unmeasured figure is not within its limit. */
     double median = figure(result, l->name, "median_ns");
     return l->limit_ns == 0 || (median > 0 && median <= l->limit_ns);
 }
@@ -130,7 +130,7 @@ static void write_table(const json_t *result, bool judged, res_format format, bn
     json_decref(rows);
 }
 
-/* RESULT's figures with what the parent knows of them. */
+/* RESULT's figures with units, limits and verdicts. */
 static json_t *machine_json(const job_experiment *e, json_t *result)
 {
     const bool judged = is_judged(e);
@@ -184,11 +184,10 @@ static void print_result(selftest_state *t, const job_experiment *e, json_t *res
                    figure(result, "lazy_host", "samples"),
                    judged ? "" : " (limits are for " JUDGED_MODEL " " JUDGED_VARIANT ")");
     if (people)
-        res_put_lines(&text, t->format, head.data ? head.data : "");
+        res_put_lines(&text, t->format, head.data);
     write_table(result, judged, t->format, &text);
     if (people)
         bn_text_putc(&text, '\n');
-    text.failed = text.failed || head.failed;
     bn_text_free(&head);
     cli_text(&text);
 }
@@ -235,10 +234,8 @@ static cli_exit finish(const selftest_state *t)
 
 static bn_code prepare(selftest_state *t, job_experiment **list, size_t *count, bn_status *st)
 {
-    job_matrix *m = malloc(sizeof *m); /* too large for the stack */
+    job_matrix *m = bn_alloc(sizeof *m); /* too large for the stack */
     bn_text notes = {0};
-    if (!m)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a selftest");
     *m = *t->options->matrix;
     job_matrix_set(m, RES_AXIS_MODE, "lazy");
     job_matrix_set(m, RES_AXIS_PHASE, "train");

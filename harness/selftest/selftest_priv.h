@@ -22,7 +22,7 @@ BN_MUST_USE bn_code selftest_folder_make(const char *name, char path[SELFTEST_FO
 /* Removes it and all that is in it. */
 void selftest_folder_remove(const char *path);
 
-/* Processes that do nothing but work. They end with bench at the latest. */
+/* Processes that keep cores busy. They end with bench at the latest. */
 typedef struct selftest_load {
     pid_t pids[SELFTEST_MOST_LOAD];
     size_t count;

@@ -22,7 +22,7 @@ typedef struct cost_state {
     size_t broken;
 } cost_state;
 
-/* What the processes of an experiment said. */
+/* Results of an experiment's processes. */
 typedef struct cost {
     double log_ratio[PROCESSES], without_ns[PROCESSES], with_ns[PROCESSES];
     size_t count;
@@ -40,7 +40,7 @@ static size_t processes_of(const cost_state *s)
     return s->options->quick ? QUICK_PROCESSES : PROCESSES;
 }
 
-/* Runs process NUMBER OF of E, and adds what it says to C. */
+/* Runs PROCESS of OF, of E, and adds its result to C. */
 static void run_one(cost_state *s, const job_experiment *e, size_t process, size_t of, cost *c)
 {
     char title[300];
@@ -81,7 +81,7 @@ static double mean(const double *values, size_t count)
     return sum / (double)count;
 }
 
-/* What put_row says, for JSON. */
+/* The same as put_row, for JSON. */
 static void put_figures(cost_state *s, const char *title, const cost *c, const res_interval *ratio)
 {
     json_array_append_new(
@@ -98,9 +98,9 @@ static void put_row(cost_state *s, const job_experiment *e, const cost *c)
     char title[300];
     double p;
     const res_interval logs = res_mean_difference(c->log_ratio, c->count, &p);
-    const bool told = isfinite(logs.low);
-    const res_interval ratio = {exp(logs.estimate), told ? exp(logs.low) : (double)NAN,
-                                told ? exp(logs.high) : (double)NAN};
+    const bool known = isfinite(logs.low);
+    const res_interval ratio = {exp(logs.estimate), known ? exp(logs.low) : (double)NAN,
+                                known ? exp(logs.high) : (double)NAN};
     json_t *row = json_array();
     job_experiment_title(e, title, sizeof title);
     put_figures(s, title, c, &ratio);
@@ -108,7 +108,7 @@ static void put_row(cost_state *s, const job_experiment *e, const cost *c)
     res_sheet_put(row, "%.1f us", mean(c->without_ns, c->count) / 1e3);
     res_sheet_put(row, "%.1f us", mean(c->with_ns, c->count) / 1e3);
     res_sheet_put(row, "%.4f", ratio.estimate);
-    if (told)
+    if (known)
         res_sheet_put(row, "%.4f to %.4f", ratio.low, ratio.high);
     else
         res_sheet_put(row, "%s", "");
@@ -116,13 +116,6 @@ static void put_row(cost_state *s, const job_experiment *e, const cost *c)
     res_sheet_put(row, "%lld", (long long)c->steps);
     res_sheet_put(row, "%zu", c->count);
     json_array_append_new(s->rows, row);
-}
-
-static void tell(const cost_state *s, size_t experiments)
-{
-    cli_note_plan(experiments * processes_of(s), "ends it, and prints what is done",
-                  "steps with a timeline and without: %zu experiment%s, %zu processes each",
-                  experiments, experiments == 1 ? "" : "s", processes_of(s));
 }
 
 static void measure_one(cost_state *s, const job_experiment *e, size_t index, size_t of)
@@ -176,7 +169,9 @@ int selftest_timeline_cost(const selftest_options *options)
         code = cli_complain(&st);
     } else {
         job_supervise_begin();
-        tell(&s, count);
+        cli_note_plan(count * processes_of(&s), "ends it, and prints what is done",
+                      "steps with a timeline and without: %zu experiment%s, %zu processes each",
+                      count, count == 1 ? "" : "s", processes_of(&s));
         for (size_t i = 0; i < count && !job_interrupted(); i++)
             measure_one(&s, &list[i], i, count);
         cli_line_clear();

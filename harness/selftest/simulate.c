@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How long a step of the undisturbed program takes. */
+/* A step of the undisturbed program. */
 #define STEP_NS 10e6
 
 const selftest_scenario selftest_scenarios[] = {
@@ -41,11 +41,11 @@ const selftest_scenario selftest_scenarios[] = {
      .step = 0.01,
      .process = 0.002,
      .modes = 0.03},
-    {.name = "quiet", .what = "hardly anything varies", .step = 0.005, .process = 0.002},
+    {.name = "quiet", .what = "little varies", .step = 0.005, .process = 0.002},
     {.name = NULL},
 };
 
-/* What the machine does to all that runs on it, over one session. */
+/* Disturbances of a machine over one session. */
 typedef struct machine {
     const selftest_scenario *scenario;
     double length; /* of the session, in steps */

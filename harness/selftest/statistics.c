@@ -1,6 +1,6 @@
 /*
  * statistics.c - a procedure on trial: families of like sides, the same families with one side
- * slowed, and which shares of right and wrong answers are good enough.
+ * slowed, and verdicts on the shares of right and wrong answers.
  */
 #include "harness/selftest/statistics_priv.h"
 #include "results/stats/stats.h"
@@ -15,10 +15,10 @@
 const selftest_procedure selftest_our_procedure = {res_order, res_compare, res_compare_family};
 const double selftest_sim_effects[SELFTEST_SIM_EFFECTS] = {0.01, 0.02, 0.05};
 
-/* The most looks at one comparison. */
+/* The most interim analyses of one comparison. */
 #define MOST_LOOKS 16
 
-/* A session and what the procedure says of it alone at the looks that were taken. */
+/* A session and its comparisons alone at the interim analyses so far. */
 typedef struct seen {
     selftest_session_sim session;
     res_compare_options options;
@@ -30,7 +30,7 @@ typedef struct seen {
 typedef struct trial {
     seen each[SELFTEST_SIM_MOST];
     seen slowed;                           /* the first of them, with B slowed */
-    res_comparison end[SELFTEST_SIM_MOST]; /* what is said of each in the end */
+    res_comparison end[SELFTEST_SIM_MOST]; /* the final comparison of each */
 } trial;
 
 static res_looks looks_of(const selftest_trials *t)
@@ -38,7 +38,9 @@ static res_looks looks_of(const selftest_trials *t)
     return t->looks ? (res_looks)t->pairs : RES_LOOKS_NONE;
 }
 
-/* The pairs of look I of T; 0: there is none. Without looks there is one, after all pairs. */
+/* The pairs of interim analysis I of T; 0: there is none. Without them there is one, after all
+ * pairs.
+ */
 static size_t pairs_of_look(const selftest_trials *t, size_t i)
 {
     size_t pairs = 0;
@@ -60,7 +62,7 @@ static res_compare_options trial_options(const selftest_trials *t, size_t resamp
     return o;
 }
 
-/* Compares the first pairs of S, as many as look LOOK has; once. */
+/* Compares the first pairs of S, as many as interim analysis LOOK has; once. */
 static bn_code look_at(const selftest_trials *t, const selftest_procedure *procedure, seen *s,
                        size_t look, bn_status *st)
 {
@@ -72,7 +74,7 @@ static bn_code look_at(const selftest_trials *t, const selftest_procedure *proce
     return procedure->compare(&a, &b, &s->options, &s->at[look], st);
 }
 
-/* Judges the family at each look, until all of it is decided. FIRST takes the place of its first
+/* Judges the family at each interim analysis, until all of it is decided. FIRST replaces its first
  * session. */
 static bn_code judge(const selftest_trials *t, const selftest_procedure *procedure, seen *first,
                      trial *all, bn_status *st)
@@ -109,8 +111,7 @@ static size_t pairs_run(const res_comparison *c)
     return c->pairs + c->disturbed;
 }
 
-/* Judges the family again, its first session slowed by EFFECT; ALL->end[0] is what the procedure
- * says of the first. */
+/* Judges the family again, its first session slowed by EFFECT, whose comparison is ALL->end[0]. */
 static bn_code slowed(const selftest_trials *t, const selftest_procedure *procedure, double effect,
                       trial *all, bn_status *st)
 {
@@ -162,9 +163,7 @@ static void count(selftest_trials *t, const trial *all)
 bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure, gsl_rng *rng,
                        bn_status *st)
 {
-    trial *all = calloc(1, sizeof *all);
-    if (!all)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a trial");
+    trial *all = bn_zalloc(1, sizeof *all);
     for (size_t i = 0; i < t->family; i++) {
         seen *s = &all->each[i];
         s->options = trial_options(t, i == 0 ? 200 : 0, rng);

@@ -13,7 +13,7 @@
 
 #define SELFTEST_SIM_STEPS 20 /* of each process */
 
-/* What disturbs a machine and its processes. Sizes are differences of logarithms: 0.01 is about
+/* Disturbances of a machine and its processes. Sizes are differences of logarithms: 0.01 is about
  * 1 %. */
 typedef struct selftest_scenario {
     const char *name, *what;
@@ -39,7 +39,7 @@ typedef struct selftest_session_sim {
     res_side side[2];
 } selftest_session_sim;
 
-/* Says in B_FIRST in which of PAIRS pairs B runs first, as res_order does. */
+/* Sets in B_FIRST in which of PAIRS pairs B runs first, as res_order does. */
 typedef void selftest_order(uint64_t seed, size_t pairs, bool looks, bool *b_first);
 
 /* Fills OUT with a session in which both sides are the same program. */
@@ -50,8 +50,8 @@ void selftest_sim_slow(const selftest_session_sim *in, double factor, selftest_s
 
 /* ---- trials and judgement (statistics.c) ------------------------------------------- */
 
-/* What is on trial. Each member has the contract of its namesake in stats.h: res_order,
- * res_compare, res_compare_family. A test may put others there. */
+/* The procedure on trial. Each member has the contract of its namesake in stats.h: res_order,
+ * res_compare, res_compare_family. Tests have others. */
 typedef struct selftest_procedure {
     selftest_order *order;
     bn_code (*compare)(const res_side *a, const res_side *b, const res_compare_options *options,
@@ -72,7 +72,7 @@ extern const double selftest_sim_effects[SELFTEST_SIM_EFFECTS];
 typedef struct selftest_trials {
     const selftest_scenario *scenario;
     size_t pairs, family;
-    bool looks; /* each comparison ends at the first look that decides it; PAIRS is a res_looks */
+    bool looks; /* each ends at the first interim analysis that decides it; PAIRS is a res_looks */
     size_t trials;
     size_t alarms;         /* families of like sides in which a difference was claimed */
     size_t held;           /* the first's interval of the ratio contains the truth */
@@ -85,12 +85,12 @@ typedef struct selftest_trials {
     size_t used_slowed[SELFTEST_SIM_EFFECTS];
     double predicted[SELFTEST_SIM_EFFECTS]; /* sums of res_power; not by looks */
     size_t wrongly_equivalent;              /* the largest effect is called equivalent */
-    size_t promised;                        /* a smallest visible effect was named */
+    size_t promised;                        /* a minimum detectable effect was named */
     size_t visible_found;                   /* it was injected, and found */
     double visible;                         /* sum of log(1 + it) */
 } selftest_trials;
 
-/* Simulates one family, puts PROCEDURE on it, and adds what it says to T. */
+/* Simulates one family, runs PROCEDURE on it, and adds the result to T. */
 BN_MUST_USE bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure,
                                    gsl_rng *rng, bn_status *st);
 
@@ -102,19 +102,19 @@ res_interval selftest_share(size_t hits, size_t of);
 /* The smallest share of intervals that contain the truth: of like sides and of slowed ones. */
 size_t selftest_least_held(const selftest_trials *t);
 
-/* What the procedure did wrong. Bounds are those of selftest_share: a procedure that errs by
- * exactly as much as it may passes with 97.5 %. */
+/* Faults of a procedure. Bounds are those of selftest_share: a procedure that errs by exactly as
+ * much as it may passes with 97.5 %. */
 typedef enum selftest_fault {
     /* The lower bound of the families with false alarms is above 5 %. */
     SELFTEST_FAULT_ALARMS = 1,
     /* The upper bound of the intervals that contain the truth is below 95 %, of like sides or of
      * slowed ones. */
     SELFTEST_FAULT_COVERAGE = 2,
-    /* The smallest visible effect is found too rarely or too often: its share's interval lies
-     * outside of 70 to 90 %. Not of looks: what one look sees is less than what all see. */
+    /* The minimum detectable effect is found too rarely or too often: its share's interval lies
+     * outside of 70 to 90 %. Not with interim analyses, which detect less than all pairs. */
     SELFTEST_FAULT_VISIBLE = 4,
     /* An effect is found more than 15 points less often than predicted. (The prediction comes from
-     * the spread of few pairs; five know theirs to a third.) Not of looks. */
+     * the spread of few pairs, which five know to a third.) Not with interim analyses. */
     SELFTEST_FAULT_POWER = 8,
     /* The lower bound of those wrongly called equivalent is above 5 %; or, in the quiet scenario,
      * less than 90 % of like sides are called equivalent. */

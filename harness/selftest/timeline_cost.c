@@ -1,5 +1,5 @@
 /*
- * timeline_cost.c - what a timeline costs a step, in a worker: steps with and without one take
+ * timeline_cost.c - the cost of a timeline for a step, in a worker: steps with and without one take
  * turns (with, without, without, with), and each kind is timed as rounds.c times steps.
  */
 #include "harness/selftest/selftest_priv.h"
@@ -21,7 +21,7 @@ typedef struct timed {
     size_t most_spans, last_spans; /* of a step */
 } timed;
 
-/* A step, noted where WITH, and when it ended. */
+/* A step, WITH a timeline or without; *END is its end. */
 static bn_code run_step(timed *t, bool with, uint64_t number, uint64_t begin, uint64_t *end,
                         bn_status *st)
 {
@@ -43,7 +43,7 @@ static bn_code run_step(timed *t, bool with, uint64_t number, uint64_t begin, ui
     return code;
 }
 
-/* Whether another step with a timeline has room. */
+/* Whether there is room for another step with a timeline. */
 static bool has_room(const timed *t)
 {
     return bn_timeline_count(t->timeline) + 2 * t->most_spans < MOST_SPANS &&
@@ -62,14 +62,14 @@ static bn_code take_turns(timed *t, bn_status *st)
         if ((enough || !has_room(t)) && i % 4 == 0)
             break;
         worker_send_progress("measuring", (int64_t)i, 0);
-        /* Progress is no part of the step. */
+        /* Progress does not count. */
         begin = bn_now_ns();
         code = run_step(t, with, i, begin, &end, st);
         if (code == BN_OK && !warm)
             t->ns[with][t->count[with]++] = end - begin;
     }
     if (code == BN_OK && (t->count[0] < LEAST_STEPS || t->count[1] < LEAST_STEPS))
-        code = bn_fail(st, BN_NOT_SUPPORTED, "a timeline has room for %zu steps only, not %d",
+        code = bn_fail(st, BN_NOT_SUPPORTED, "a timeline has room for %zu steps, fewer than %d",
                        t->count[1], LEAST_STEPS);
     return code == BN_OK ? mode_drain(t->session.mode, st) : code;
 }
@@ -96,9 +96,7 @@ static bn_code measure(timed *t, bn_status *st)
 
 bn_code selftest_timeline_job(const json_t *request, bn_status *st)
 {
-    timed *t = calloc(1, sizeof *t);
-    if (!t)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
+    timed *t = bn_zalloc(1, sizeof *t);
     bn_code code =
         job_experiment_from_json(json_object_get(request, "experiment"), &t->experiment, st);
     if (code == BN_OK)

@@ -1,6 +1,6 @@
 /*
- * study.h - bench study: a sweep over one axis, measured as bench run measures, and the law that
- * its steps follow, in numbers and in words. Prefix study_.
+ * study.h - bench study: a sweep over one axis, measured as bench run measures, and the line that
+ * fits its steps, in numbers and in words. Prefix study_.
  */
 #ifndef BENCH_HARNESS_STUDY_H
 #define BENCH_HARNESS_STUDY_H

@@ -1,5 +1,5 @@
 /*
- * study_buckets.c - how many lengths to pad rows to: each is a program more to compile, and fewer
+ * study_buckets.c - how many lengths to pad rows to: each is one more program to compile, and fewer
  * of them waste steps on padding. Lengths of rows have the distribution of --lengths varying.
  */
 #include "harness/study/study_priv.h"
@@ -8,44 +8,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Runs of so many steps are judged. */
+/* Steps of the runs that are judged. */
 static const double runs[] = {1000, 10000, 100000};
 #define RUNS (sizeof runs / sizeof *runs)
 
-/* The laws of a captured step and of compilation, and whose lengths they are for. */
-typedef struct laws {
+/* The lines of a captured step and of compilation, the longest row, and the rows of a batch. */
+typedef struct costs {
     const study_line *step, *compile;
     double most, rows;
-} laws;
+} costs;
 
-/* A coefficient below zero would make longer rows cheaper without end. */
-static double at_least_none(double value)
+/* By the means of C's lines or, where PROCESS is not SIZE_MAX, by those of one process. */
+static res_padding padding_of(const costs *c, double steps, size_t process)
 {
-    return value > 0 ? value : 0;
-}
-
-/* By the means of L's lines or, where PROCESS is not SIZE_MAX, by those of one process. */
-static res_padding padding_of(const laws *l, double steps, size_t process)
-{
-    const res_line *step = &l->step->fit, *compile = &l->compile->fit;
+    const res_line *step = &c->step->fit, *compile = &c->compile->fit;
     const bool mean = process == SIZE_MAX;
     return (res_padding){
-        .most = l->most,
-        .rows = l->rows,
+        .most = c->most,
+        .rows = c->rows,
         .steps = steps,
         .step_base_ns = mean ? step->base.mean : step->process_base[process],
-        .step_token_ns = at_least_none(mean ? step->slope.mean : step->process_slope[process]),
+        /* A coefficient below zero would make longer rows cheaper without end. */
+        .step_token_ns = fmax(mean ? step->slope.mean : step->process_slope[process], 0),
         .compile_base_ns = mean ? compile->base.mean : compile->process_base[process],
         .compile_token_ns = mean ? compile->slope.mean : compile->process_slope[process]};
 }
 
-/* Whether the processes tell that a run of STEPS takes longer with OTHER buckets than with BEST.
- * ROOM is for all processes. */
-static bool is_worse(const laws *l, double steps, int best, int other, double *room)
+/* Whether a run of STEPS takes significantly longer with OTHER buckets than with BEST. ROOM is for
+ * all processes. */
+static bool is_worse(const costs *c, double steps, int best, int other, double *room)
 {
-    const size_t processes = l->step->fit.processes;
+    const size_t processes = c->step->fit.processes;
     for (size_t p = 0; p < processes; p++) {
-        const res_padding padding = padding_of(l, steps, p);
+        const res_padding padding = padding_of(c, steps, p);
         room[p] =
             res_padding_of(&padding, other).total_ns - res_padding_of(&padding, best).total_ns;
     }
@@ -53,28 +48,29 @@ static bool is_worse(const laws *l, double steps, int best, int other, double *r
     return res_told_from(res_estimate_interval(&difference), 0) && difference.mean > 0;
 }
 
-/* BEST, from the least to the greatest number that cannot be told to be worse. */
-static res_interval range_of(const study *s, const laws *l, double steps, int best, double *room)
+/* BEST, from the least to the greatest number that is not significantly worse. */
+static res_interval range_of(const study *s, const costs *c, double steps, int best, double *room)
 {
-    const int most = l->most < RES_MOST_BUCKETS ? (int)l->most : RES_MOST_BUCKETS;
+    const int most = c->most < RES_MOST_BUCKETS ? (int)c->most : RES_MOST_BUCKETS;
     int low = best, high = best;
-    if (s->processes < RES_LEAST_PROCESSES || l->step->fit.processes != s->processes ||
-        l->compile->fit.processes != s->processes)
+    if (s->processes < RES_LEAST_PROCESSES || c->step->fit.processes != s->processes ||
+        c->compile->fit.processes != s->processes)
         return (res_interval){best, (double)NAN, (double)NAN};
-    while (low > 1 && !is_worse(l, steps, best, low - 1, room))
+    while (low > 1 && !is_worse(c, steps, best, low - 1, room))
         low--;
-    while (high < most && !is_worse(l, steps, best, high + 1, room))
+    while (high < most && !is_worse(c, steps, best, high + 1, room))
         high++;
     return (res_interval){best, low, high};
 }
 
-/* "7 (5 to 9 cannot be told from it)" */
+/* "7 buckets (5 to 9 are not significantly worse)" */
 static study_text best_text(res_interval best)
 {
     study_text out;
     if (isfinite(best.low) && best.low < best.high)
-        snprintf(out.text, sizeof out.text, "%.0f buckets (%.0f to %.0f cannot be told from that)",
-                 best.estimate, best.low, best.high);
+        snprintf(out.text, sizeof out.text,
+                 "%.0f buckets (%.0f to %.0f are not significantly worse)", best.estimate, best.low,
+                 best.high);
     else
         snprintf(out.text, sizeof out.text, "%.0f bucket%s", best.estimate,
                  best.estimate > 1 ? "s" : "");
@@ -95,18 +91,17 @@ static json_t *run_json(const res_padding *padding, res_interval best)
     return one;
 }
 
-static void say_run(study *s, const laws *l, double steps, double *room, json_t *list)
+static void say_run(study *s, const costs *c, double steps, double *room, json_t *list)
 {
-    const res_padding padding = padding_of(l, steps, SIZE_MAX);
+    const res_padding padding = padding_of(c, steps, SIZE_MAX);
     const int count = res_padding_best(&padding);
-    const res_interval best = range_of(s, l, steps, count, room);
+    const res_interval best = range_of(s, c, steps, count, room);
     const res_padding_cost cost = res_padding_of(&padding, count);
     json_array_append_new(list, run_json(&padding, best));
-    study_say(s,
-              "In a run of %.0f steps %s pay%s: compiling takes %s and padding %s of %s in all. "
-              "One bucket takes %s, batches of their own lengths %s.",
-              steps, best_text(best).text, count > 1 ? "" : "s",
-              study_number(cost.compile_ns, true).text,
+    study_say(s, "", "run",
+              "A run of %.0f steps is fastest with %s: compiling takes %s and padding %s of %s in "
+              "all. With one bucket it takes %s, without buckets %s.",
+              steps, best_text(best).text, study_number(cost.compile_ns, true).text,
               study_number(res_padding_waste(&padding, count), true).text,
               study_number(cost.total_ns, true).text,
               study_number(res_padding_of(&padding, 1).total_ns, true).text,
@@ -115,34 +110,34 @@ static void say_run(study *s, const laws *l, double steps, double *room, json_t 
 
 void study_buckets(study *s)
 {
-    laws l = {.compile = study_fit(s, "compilation", true, "lazy", study_swept, study_compile)};
+    costs c = {.compile = study_fit(s, "compilation", true, "lazy", study_swept, study_compile)};
     (void)study_fit(s, "step", true, "lazy", study_swept, study_wall);
-    l.step = study_fit(s, "step", true, "capture", study_swept, study_wall);
+    c.step = study_fit(s, "step", true, "capture", study_swept, study_wall);
     (void)study_fit(s, "device", true, "capture", study_swept, study_device);
-    double *room = calloc(s->processes + 1, sizeof *room);
-    s->failed = s->failed || !room;
-    if (l.step && l.compile && room) {
-        json_t *list = json_array();
-        const size_t end = l.step->fit.points - 1;
-        l.most = l.step->x[end];
-        l.rows = study_rows(s, 0, l.step->place[end]);
-        study_say(s,
-                  "Each token of a row's length adds %s to a captured step, and %s to compiling "
-                  "it, beside %s.",
-                  study_interval(res_estimate_interval(&l.step->fit.slope), true).text,
-                  study_interval(res_estimate_interval(&l.compile->fit.slope), true).text,
-                  study_interval(res_estimate_interval(&l.compile->fit.base), true).text);
-        study_say(
-            s,
-            "Lengths of rows are those of --lengths varying: log-normal, %.0f tokens in the "
-            "median and %.0f at most, the logarithm's deviation %.2g. A batch of %.0f is "
-            "padded to its longest row. A model that has rows of a target, too, is padded to the "
-            "longer of both, and needs more programs without buckets than this says.",
-            RES_MEDIAN_SHARE * l.most, l.most, RES_LENGTH_SPREAD, l.rows);
-        for (size_t i = 0; i < RUNS; i++)
-            say_run(s, &l, runs[i], room, list);
-        study_answer(s, "rows", json_real(l.rows));
-        study_answer(s, "runs", list);
-    }
+    if (!c.step || !c.compile)
+        return;
+    double *room = bn_zalloc(s->processes + 1, sizeof *room);
+    json_t *list = json_array();
+    const size_t end = c.step->fit.points - 1;
+    c.most = c.step->x[end];
+    c.rows = study_rows(s, 0, c.step->place[end]);
+    study_say(
+        s, "", "token",
+        "Each token of row length adds %s to a captured step and %s to its compilation, whose "
+        "fixed part is %s.",
+        study_interval(res_estimate_interval(&c.step->fit.slope), true).text,
+        study_interval(res_estimate_interval(&c.compile->fit.slope), true).text,
+        study_interval(res_estimate_interval(&c.compile->fit.base), true).text);
+    study_say(
+        s, "", "lengths",
+        "Row lengths are those of --lengths varying: log-normal with a median of %.0f tokens, "
+        "%.0f at most, and a deviation of the logarithm of %.2g. A batch of %.0f is padded to "
+        "its longest row. A model with target rows is padded to the longer of both, and needs "
+        "more programs without buckets than stated here.",
+        RES_MEDIAN_SHARE * c.most, c.most, RES_LENGTH_SPREAD, c.rows);
+    for (size_t i = 0; i < RUNS; i++)
+        say_run(s, &c, runs[i], room, list);
+    study_answer(s, "rows", json_real(c.rows));
+    study_answer(s, "runs", list);
     free(room);
 }

@@ -1,5 +1,5 @@
 /*
- * study_command.c - bench study: which studies there are, what each sweeps, and how one is run.
+ * study_command.c - bench study: the table of studies, and how one is run.
  */
 #include "harness/study/study_priv.h"
 #include "plots/plot.h"
@@ -11,19 +11,19 @@ static const char help[] =
     "Each study sweeps one axis. A turn is one process at each value. Each turn draws a line, and\n"
     "intervals come from the differences between turns. Other axes have one value.\n"
     "\n"
-    "  bench study graphs --model resnet50              what one more execution of a step costs\n"
+    "  bench study graphs --model resnet50              the cost of one more execution of a step\n"
     "  bench study in-flight --model bert --in-flight 1,2,4\n"
     "                                                   how many steps in flight are enough\n"
     "  bench study batch --model resnet50 --phase infer --batch 1,2,4,8\n"
     "                                                   from which batch on little is fixed\n"
     "  bench study arguments --model gpt2 --variant small --phase infer\n"
-    "                                                   what an execution's arguments cost\n"
+    "                                                   the cost of an execution's arguments\n"
     "  bench study buckets --model bert --phase infer --seq 32,64,128\n"
-    "                                                   how many padded lengths pay\n"
+    "                                                   the best number of padded lengths\n"
     "  bench study depth --model gpt2 --variant small --depth 1,2,4,8\n"
-    "                                                   what a layer adds to a step\n"
+    "                                                   the cost of a layer of a step\n"
     "  bench study trace-cost --model resnet18 --trace-cost-ns 0,1000,5000,20000\n"
-    "                                                   from which cost on tracing is the bound\n"
+    "                                                   the cost from which tracing is the bound\n"
     "\n"
     "Exit codes: 0 all went well; 1 an experiment failed, or nothing could be concluded; 2 usage;\n"
     "3 environment: no such plugin, store not writable, disk full; 130 interrupted (records\n"
@@ -42,7 +42,7 @@ static const study_kind kinds[] = {
      RES_AXIS_IN_FLIGHT,
      {1, 2, 4, -1},
      false,
-     "step = base with several in flight, base + what then hides with one",
+     "step = base with several in flight, base + hidden with one",
      "serial step",
      "1: one step in flight; 0: several",
      study_in_flight},
@@ -66,7 +66,7 @@ static const study_kind kinds[] = {
      RES_AXIS_SEQ,
      {16, 32, 64, 128, -1},
      true,
-     "step = fixed + token * length, and so compilation",
+     "step = fixed + token * length, compilation likewise",
      "token",
      "tokens of a row",
      study_buckets},
@@ -89,20 +89,15 @@ static const study_kind kinds[] = {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-/* ---- what is measured --------- */
+/* ---- the experiments --------- */
 
-static bool is_usual(const res_axis *axis, const cli_list *list)
-{
-    return list->count == 0 ||
-           (list->count == 1 && axis->usual && list->value[0].number == atoll(axis->usual));
-}
-
-/* Gives the swept axis of KIND its values, unless it was given some. */
-static bn_code take_values(const study_kind *kind, job_matrix *m, bn_status *st)
+/* Gives the swept axis of KIND its values, unless the user gave some. */
+static bn_code set_values(const study_kind *kind, job_matrix *m, bn_status *st)
 {
     cli_list *list = &m->axis[kind->axis];
     const res_axis *axis = &res_axes[kind->axis];
-    if (is_usual(axis, list)) {
+    if (list->count == 0 ||
+        (list->count == 1 && axis->usual && list->value[0].number == atoll(axis->usual))) {
         list->count = 0;
         for (size_t i = 0; kind->values[i] >= 0; i++)
             list->value[list->count++] = (cli_value){.number = kind->values[i]};
@@ -119,17 +114,17 @@ static bn_code take_values(const study_kind *kind, job_matrix *m, bn_status *st)
     if (list->count < 2)
         return bn_fail(st, BN_INVALID, "a study takes at least two values of --%s", axis->option);
     if (kind->axis == RES_AXIS_DEPTH && none)
-        return bn_fail(st, BN_INVALID, "a study takes numbers of layers, and --depth 0 is none");
+        return bn_fail(st, BN_INVALID, "a study takes depths of 1 or more, not --depth 0");
     if (kind->axis == RES_AXIS_SEQ && none)
-        return bn_fail(st, BN_INVALID, "a study takes lengths of rows, and --seq 0 is none");
+        return bn_fail(st, BN_INVALID, "a study takes lengths of 1 or more, not --seq 0");
     if (kind->axis == RES_AXIS_IN_FLIGHT && !one)
         return bn_fail(st, BN_INVALID, "the study in-flight needs 1 among the values of --%s",
                        axis->option);
     return BN_OK;
 }
 
-/* Makes MATRIX that of KIND. */
-static bn_code plan(const study_kind *kind, job_matrix *m, bn_status *st)
+/* Completes the matrix M for KIND. */
+static bn_code complete_matrix(const study_kind *kind, job_matrix *m, bn_status *st)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
         const cli_list *list = &m->axis[i];
@@ -137,16 +132,16 @@ static bn_code plan(const study_kind *kind, job_matrix *m, bn_status *st)
         if (i == (int)kind->axis || i == RES_AXIS_MODE)
             continue;
         if (list->count > 1 || (res_axes[i].all && word && strcmp(word, "all") == 0))
-            return bn_fail(st, BN_INVALID, "the study %s sweeps --%s, so that --%s takes one value",
+            return bn_fail(st, BN_INVALID, "the study %s sweeps --%s, so --%s takes one value",
                            kind->name, res_axes[kind->axis].option, res_axes[i].option);
     }
     m->axis[RES_AXIS_MODE] =
         (cli_list){.count = 2, .value = {{.word = "lazy"}, {.word = "capture"}}};
-    return take_values(kind, m, st);
+    return set_values(kind, m, st);
 }
 
-/* Whether captured steps of LIST have two values of the swept axis: what cannot be run was left
- * out. */
+/* Fails where experiments that cannot run were left out, and captured steps no longer have two
+ * values of the swept axis. */
 static bn_code check_list(const study *s, bn_status *st)
 {
     size_t captured = 0;
@@ -157,45 +152,43 @@ static bn_code check_list(const study *s, bn_status *st)
                : bn_fail(st, BN_INVALID, "only training steps are cut into several graphs");
 }
 
-/* Adds the experiments of M in the one mode WAY to S' list. */
-static bn_code add_way(study *s, job_matrix *m, const char *way, bn_text *notes, bn_status *st)
+/* Adds the experiments of M in one mode to S' list. */
+static bn_code add_mode(study *s, job_matrix *m, const char *mode_name, bn_text *notes,
+                        bn_status *st)
 {
     const cli_list modes = m->axis[RES_AXIS_MODE];
-    job_experiment *more = NULL, *all = NULL;
+    job_experiment *more = NULL;
     size_t count = 0;
-    m->axis[RES_AXIS_MODE] = (cli_list){.count = 1, .value = {{.word = way}}};
+    m->axis[RES_AXIS_MODE] = (cli_list){.count = 1, .value = {{.word = mode_name}}};
     bn_code code = job_matrix_expand(m, &more, &count, notes, st);
     m->axis[RES_AXIS_MODE] = modes;
-    if (code == BN_OK && !(all = realloc(s->list, (s->count + count) * sizeof *all)))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", s->count + count);
     if (code == BN_OK) {
-        s->list = all;
-        memcpy(&all[s->count], more, count * sizeof *all);
+        bn_grow(&s->list, s->count + count, &s->capacity, sizeof *s->list);
+        memcpy(&s->list[s->count], more, count * sizeof *more);
         s->count += count;
     }
     free(more);
     return code;
 }
 
-/* The same in both modes. Only captured steps are cut: --graphs says nothing of lazy ones, which
- * stand beside the cut ones whole. */
-static bn_code add_ways(study *s, job_matrix *m, bn_text *notes, bn_status *st)
+/* The same in both modes. Only captured steps are cut: lazy ones beside them stay whole. */
+static bn_code add_modes(study *s, job_matrix *m, bn_text *notes, bn_status *st)
 {
     const cli_list graphs = m->axis[RES_AXIS_GRAPHS];
     m->axis[RES_AXIS_GRAPHS] = (cli_list){.count = 1, .value = {{.number = 1}}};
-    bn_code code = add_way(s, m, "lazy", notes, st);
+    bn_code code = add_mode(s, m, "lazy", notes, st);
     m->axis[RES_AXIS_GRAPHS] = graphs;
-    return code == BN_OK ? add_way(s, m, "capture", notes, st) : code;
+    return code == BN_OK ? add_mode(s, m, "capture", notes, st) : code;
 }
 
-/* Makes the experiments of OWN's matrix, and says which were left out. */
+/* Makes the experiments of OWN's matrix, and reports which were left out. */
 static bn_code make_list(study_options *own, study *s, bn_status *st)
 {
     bn_text notes = {0};
-    bn_code code = plan(s->kind, &own->matrix, st);
+    bn_code code = complete_matrix(s->kind, &own->matrix, st);
     if (code == BN_OK) {
         own->matrix.echo = job_matrix_echo(&own->matrix);
-        code = add_ways(s, &own->matrix, &notes, st);
+        code = add_modes(s, &own->matrix, &notes, st);
     }
     if (code == BN_OK)
         code = check_list(s, st);
@@ -209,33 +202,22 @@ static bn_code make_list(study_options *own, study *s, bn_status *st)
 
 /* ---- the command --------- */
 
-/* Draws the picture that OWN asks for. */
-static cli_exit draw(const study_options *own, const study *s, cli_exit code)
-{
-    bn_status st = {.code = BN_OK};
-    if (!own->picture || study_picture(s, own->picture, &st) == BN_OK)
-        return code;
-    const cli_exit worse = cli_complain(&st);
-    return worse > code ? worse : code;
-}
-
-/* Says what was measured; returns the exit code, of which CODE is what measuring gave. */
+/* Fits, prints and draws the measured study; returns the exit code, at least CODE, that of
+ * measuring. */
 static cli_exit conclude(const study_options *own, study *s, res_format format, cli_exit code)
 {
     bn_status st = {.code = BN_OK};
-    /* Of a first turn that was interrupted, what is there is not the study. */
-    const bool some = s->turns > 1 || !job_interrupted();
-    if (some && !study_select(s))
-        s->failed = true;
+    /* An interrupted first turn is no study. */
+    if (s->turns > 1 || !job_interrupted())
+        study_select(s);
     if (s->processes > 0)
         s->kind->conclude(s);
-    if (s->failed || s->words.failed) {
-        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for the study");
-        return cli_complain(&st);
-    }
     if (s->line_count > 0) {
         /* A pager waits for its reader, and the picture shall be there by then. */
-        code = draw(own, s, code);
+        if (own->picture && study_picture(s, own->picture, &st) != BN_OK) {
+            const cli_exit worse = cli_complain(&st);
+            code = worse > code ? worse : code;
+        }
         study_print(s, format, &own->output);
     }
     if (job_interrupted()) {

@@ -1,5 +1,5 @@
 /*
- * study_fit.c - which records of a study count, the figures of each, and lines through them.
+ * study_fit.c - the records of a study that count, their figures, and lines through these.
  */
 #include "harness/study/study_priv.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what counts --------- */
+/* ---- records that count --------- */
 
 static const res_record *record_of_turn(const study *s, size_t turn, size_t experiment)
 {
@@ -20,7 +20,7 @@ static bool is_good(const study *s, size_t turn, size_t experiment)
     return record && res_record_good(record);
 }
 
-/* Whether TURN has a good record of each experiment that counts, and some do. */
+/* Whether TURN has a good record of each experiment that counts, of which there are some. */
 static bool is_whole(const study *s, size_t turn)
 {
     bool some = false;
@@ -32,14 +32,13 @@ static bool is_whole(const study *s, size_t turn)
     return some;
 }
 
-bool study_select(study *s)
+void study_select(study *s)
 {
-    s->counts = calloc(s->count + 1, sizeof *s->counts);
-    s->turn = calloc(s->turns + 1, sizeof *s->turn);
-    s->measure = calloc(s->turns * s->count + 1, sizeof *s->measure);
+    s->counts = bn_zalloc(s->count + 1, sizeof *s->counts);
+    s->turn = bn_zalloc(s->turns + 1, sizeof *s->turn);
+    s->measure = bn_zalloc(s->turns * s->count + 1, sizeof *s->measure);
     s->answers = json_object();
-    if (!s->counts || !s->turn || !s->measure)
-        return false;
+    s->word_ids = json_array();
     for (size_t i = 0; i < s->count; i++)
         s->counts[i] = s->turns > 0 && is_good(s, 0, i);
     for (size_t turn = 0; turn < s->turns; turn++) {
@@ -51,7 +50,6 @@ bool study_select(study *s)
                     res_record_measures(record_of_turn(s, turn, i));
         s->turn[s->processes++] = turn;
     }
-    return true;
 }
 
 static void free_line(study_line *line)
@@ -75,6 +73,7 @@ void study_free(study *s)
     free(s->measure);
     bn_text_free(&s->words);
     json_decref(s->answers);
+    json_decref(s->word_ids);
 }
 
 /* ---- figures --------- */
@@ -155,7 +154,7 @@ double study_rows(const study *s, size_t process, size_t experiment)
 double study_swept(const study *s, size_t process, size_t experiment)
 {
     const res_axis *axis = &res_axes[s->kind->axis];
-    /* A record says 0 of a depth that is the model's own, and an experiment of a batch. */
+    /* A record has 0 for the model's own depth, and an experiment for its own batch. */
     const int64_t asked = res_axis_number(axis, &s->list[experiment].what);
     return (double)(asked ? asked
                           : res_axis_number(axis, &record_of(s, process, experiment)->experiment));
@@ -168,17 +167,17 @@ double study_alone(const study *s, size_t process, size_t experiment)
 
 /* ---- lines --------- */
 
-static bool is_of(const study *s, size_t experiment, const char *way)
+static bool is_of(const study *s, size_t experiment, const char *mode_name)
 {
-    return s->counts[experiment] && strcmp(s->list[experiment].what.mode, way) == 0;
+    return s->counts[experiment] && strcmp(s->list[experiment].what.mode, mode_name) == 0;
 }
 
 /* The points of LINE, in the order of the swept axis. */
-static size_t take_points(const study *s, const char *way, study_line *line)
+static size_t sort_points(const study *s, const char *mode_name, study_line *line)
 {
     size_t count = 0;
     for (size_t i = 0; i < s->count; i++) {
-        if (!is_of(s, i, way))
+        if (!is_of(s, i, mode_name))
             continue;
         size_t at = count++;
         for (; at > 0 && study_swept(s, 0, line->place[at - 1]) > study_swept(s, 0, i); at--)
@@ -188,9 +187,9 @@ static size_t take_points(const study *s, const char *way, study_line *line)
     return count;
 }
 
-/* Takes the Y of PROCESS behind those of COUNT processes; false where one is unknown. */
-static bool take_process(const study *s, study_line *line, size_t points, size_t process,
-                         size_t count, study_value *y)
+/* Adds the Y of PROCESS behind those of COUNT processes; false where one is unknown. */
+static bool add_process(const study *s, study_line *line, size_t points, size_t process,
+                        size_t count, study_value *y)
 {
     bool known = true;
     for (size_t i = 0; i < points; i++) {
@@ -201,33 +200,26 @@ static bool take_process(const study *s, study_line *line, size_t points, size_t
     return known;
 }
 
-const study_line *study_fit(study *s, const char *what, bool time, const char *way, study_value *x,
-                            study_value *y)
+const study_line *study_fit(study *s, const char *what, bool time, const char *mode_name,
+                            study_value *x, study_value *y)
 {
     bn_status st = {.code = BN_OK};
+    if (s->processes == 0 || s->line_count == STUDY_MOST_LINES)
+        return NULL;
     study_line line = {.what = what,
-                       .mode = way,
+                       .mode = mode_name,
                        .time = time,
-                       .place = calloc(s->count + 1, sizeof *line.place),
-                       .x = calloc(s->count + 1, sizeof *line.x),
-                       .y = calloc((s->processes + 1) * (s->count + 1), sizeof *line.y)};
-    size_t points = 0, known = 0;
-    bn_code code = line.place && line.x && line.y && s->line_count < STUDY_MOST_LINES
-                       ? BN_OK
-                       : BN_OUT_OF_MEMORY;
-    if (code == BN_OK && s->processes > 0) {
-        points = take_points(s, way, &line);
-        for (size_t i = 0; i < points; i++)
-            line.x[i] = x(s, 0, line.place[i]);
-        for (size_t p = 0; p < s->processes; p++)
-            known += take_process(s, &line, points, p, known, y);
-    }
-    if (code == BN_OK) {
-        const res_sweep sweep = {line.x, line.y, points, known};
-        code = res_line_fit(&sweep, &line.fit, &st);
-    }
-    s->failed = s->failed || code == BN_OUT_OF_MEMORY;
-    if (code != BN_OK) {
+                       .place = bn_zalloc(s->count + 1, sizeof *line.place),
+                       .x = bn_zalloc(s->count + 1, sizeof *line.x),
+                       .y = bn_zalloc((s->processes + 1) * (s->count + 1), sizeof *line.y)};
+    size_t known = 0;
+    const size_t points = sort_points(s, mode_name, &line);
+    for (size_t i = 0; i < points; i++)
+        line.x[i] = x(s, 0, line.place[i]);
+    for (size_t p = 0; p < s->processes; p++)
+        known += add_process(s, &line, points, p, known, y);
+    const res_sweep sweep = {line.x, line.y, points, known};
+    if (res_line_fit(&sweep, &line.fit, &st) != BN_OK) {
         free_line(&line);
         return NULL;
     }
@@ -237,11 +229,11 @@ const study_line *study_fit(study *s, const char *what, bool time, const char *w
 
 /* ---- figures over processes --------- */
 
-size_t study_end(const study *s, const char *way, bool greatest)
+size_t study_end(const study *s, const char *mode_name, bool greatest)
 {
     size_t end = SIZE_MAX;
     for (size_t i = 0; s->processes > 0 && i < s->count; i++) {
-        if (!is_of(s, i, way))
+        if (!is_of(s, i, mode_name))
             continue;
         const double value = study_swept(s, 0, i);
         const double best = end == SIZE_MAX ? value : study_swept(s, 0, end);
@@ -251,7 +243,7 @@ size_t study_end(const study *s, const char *way, bool greatest)
     return end;
 }
 
-/* Of the COUNT VALUES that are known: they come back changed. */
+/* Over those of COUNT VALUES that are known; changes VALUES. */
 static res_interval over(double *values, size_t count)
 {
     size_t known = 0;
@@ -270,12 +262,10 @@ static res_interval over(double *values, size_t count)
 /* VALUE of A, over that of B unless it is SIZE_MAX. */
 static res_interval over_processes(const study *s, size_t a, size_t b, study_value *value)
 {
-    res_interval out = {(double)NAN, (double)NAN, (double)NAN};
-    double *room = calloc(s->processes + 1, sizeof *room);
-    for (size_t p = 0; room && p < s->processes; p++)
+    double *room = bn_zalloc(s->processes + 1, sizeof *room);
+    for (size_t p = 0; p < s->processes; p++)
         room[p] = value(s, p, a) / (b == SIZE_MAX ? 1 : value(s, p, b));
-    if (room)
-        out = over(room, s->processes);
+    const res_interval out = over(room, s->processes);
     free(room);
     return out;
 }
@@ -290,7 +280,7 @@ res_interval study_ratio(const study *s, size_t a, size_t b, study_value *value)
     return over_processes(s, a, b, value);
 }
 
-bool study_untold(const res_estimate *estimate)
+bool study_insignificant(const res_estimate *estimate)
 {
     const res_interval interval = res_estimate_interval(estimate);
     return isfinite(interval.low) && !res_told_from(interval, 0);

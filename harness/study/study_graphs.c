@@ -1,33 +1,34 @@
 /*
- * study_graphs.c - what one more execution of a step costs, how much of that the step waits for,
- * and from how many on capturing is slower than tracing every step.
+ * study_graphs.c - the cost of one more execution of a step, the part of it that the step waits
+ * for, and the number of executions from which capture is slower than lazy.
  */
 #include "harness/study/study_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Says what an execution costs: STEP, of which DEVICE, which may be NULL, is the device's. */
+/* The cost of an execution by STEP, and the device's part by DEVICE, which may be NULL. */
 static void say_cost(study *s, const study_line *step, const study_line *device)
 {
     const res_interval cost = res_estimate_interval(&step->fit.slope);
     if (!res_told_from(cost, 0) && isfinite(cost.low)) {
-        study_say(s, "What a further execution costs cannot be told from zero: %s.",
+        study_say(s, "", "cost_zero",
+                  "The cost of a further execution is indistinguishable from zero: %s.",
                   study_interval(cost, true).text);
         return;
     }
-    study_say(s, "A step takes %s beside its executions, and each of these %s.",
+    study_say(s, "", "cost", "A step takes %s, plus %s for each execution.",
               study_interval(res_estimate_interval(&step->fit.base), true).text,
               study_interval(cost, true).text);
     if (device)
-        study_say(s,
-                  "The device works for %s of that: programs that are cut are fused less, and hand "
-                  "values over through memory.",
+        study_say(s, "", "cost_device",
+                  "%s of that is device time: cut programs fuse less, and pass values through "
+                  "memory.",
                   study_interval(res_estimate_interval(&device->fit.slope), true).text);
 }
 
-/* Says which share of an execution's overhead a step waits for: what an execution adds beyond the
- * device's time, over the overhead of an execution that is awaited alone. */
+/* The share of an execution's overhead that a step waits for: the time that an execution adds
+ * beyond the device's, over the overhead of an execution awaited alone. */
 static void say_exposed(study *s, const study_line *step, const study_line *device, double *u,
                         double *v)
 {
@@ -47,25 +48,25 @@ static void say_exposed(study *s, const study_line *step, const study_line *devi
         return;
     study_answer(s, "exposed_share", study_json(share));
     if (s->processes >= RES_LEAST_PROCESSES && !isfinite(share.low)) {
-        study_say(s, "The overhead of an execution that is awaited alone cannot be told from "
-                     "zero, so nobody can say which share of it a step waits for.");
+        study_say(s, "", "exposed_unknown",
+                  "The share of an execution's overhead that a step waits for is unknown: the "
+                  "overhead of an execution awaited alone is indistinguishable from zero.");
         return;
     }
     bn_text bounds = {0};
     if (isfinite(share.low))
         bn_text_printf(&bounds, " (%s to %s)", study_percent(share.low).text,
                        study_percent(share.high).text);
-    study_say(s,
-              "An execution that is awaited alone has an overhead of %s. A step waits for %s of "
-              "it%s.",
+    study_say(s, "", "exposed",
+              "An execution awaited alone has an overhead of %s; a step waits for %s of it%s.",
               study_number(sum / (double)s->processes, true).text,
               study_percent(share.estimate).text, bounds.data ? bounds.data : "");
     bn_text_free(&bounds);
 }
 
-/* The same as CROSS if executions were queued and not awaited: each further one would cost what the
- * device works for it, which DEVICE has. Where that, or what waiting adds, is not told from nothing,
- * or the number stays the same, nothing is said. U and V have room for all processes. */
+/* CROSS if executions were queued and not awaited: each further one would cost its device time, by
+ * DEVICE. Silent where that, or the cost of waiting, is insignificant, or the number stays the
+ * same. U and V have room for all processes. */
 static void say_queued(study *s, const study_line *step, const study_line *device, size_t lazy,
                        res_interval cross, double *u, double *v)
 {
@@ -86,14 +87,14 @@ static void say_queued(study *s, const study_line *step, const study_line *devic
         floor(queued.estimate) == floor(cross.estimate))
         return;
     study_answer(s, "crossing_queued", study_json(queued));
-    study_say(s,
-              "If executions were queued and not awaited, a further one would cost %s (the "
-              "device's part), and the line would cross at %s.",
+    study_say(s, "", "crossing_queued",
+              "If executions were queued and not awaited, a further one would cost %s (its device "
+              "time), and the lines would cross at %s.",
               study_number(cost.estimate, true).text, study_interval(queued, false).text);
 }
 
-/* From how many executions on lazy is faster: where STEP's line crosses LAZY's time. DEVICE, which
- * may be NULL, is the device's line. */
+/* The number of executions from which lazy is faster: where STEP's line crosses LAZY's time.
+ * DEVICE, which may be NULL, is the device's line. */
 static void say_crossing(study *s, const study_line *step, const study_line *device, size_t lazy,
                          double *u, double *v)
 {
@@ -104,30 +105,28 @@ static void say_crossing(study *s, const study_line *step, const study_line *dev
     }
     const res_interval cross = study_meet(s, u, v);
     study_answer(s, "crossing_executions", study_json(cross));
-    study_say(s, "A step that is traced anew (lazy) takes %s.",
+    study_say(s, "", "lazy", "A lazy step, traced anew each time, takes %s.",
               study_interval(study_over(s, lazy, study_wall), true).text);
     if (!(step->fit.slope.mean > 0) || (isfinite(step->fit.slope.error) && !isfinite(cross.low))) {
-        study_say(s, "The study cannot tell from how many executions on capturing is slower.");
+        study_say(s, "", "crossing_unknown",
+                  "Unknown: the number of executions from which capture is slower than lazy.");
         return;
     }
     if (cross.estimate < 1) {
-        study_say(s,
-                  "%s than tracing every step from the first execution on: the line crosses "
-                  "lazy's time at %s.",
-                  cross.high >= 1 ? "It cannot be told whether capturing is slower"
-                                  : "Capturing is slower",
-                  study_interval(cross, false).text);
+        const bool unknown = cross.high >= 1;
+        study_say(s, "", unknown ? "crossing_first_unknown" : "crossing_first",
+                  "%s slower than lazy from the first execution on: the lines cross at %s.",
+                  unknown ? "Capture may be" : "Capture is", study_interval(cross, false).text);
         return;
     }
-    study_say(s,
-              "From %.0f executions on, capturing is slower than tracing every step: the line "
-              "crosses lazy's time at %s%s.",
+    study_say(s, "", "crossing",
+              "From %.0f executions on, capture is slower than lazy: the lines cross at %s%s.",
               floor(cross.estimate) + 1, study_interval(cross, false).text,
-              cross.estimate > most ? ", beyond what was measured" : "");
+              cross.estimate > most ? ", beyond the measured range" : "");
     say_queued(s, step, device, lazy, cross, u, v);
 }
 
-/* Says how many executions the cuts have, where it is not as many as graphs were asked for. */
+/* The executions of each cut, where they differ from --graphs. */
 static void say_executions(study *s, const study_line *step)
 {
     bool same = true;
@@ -137,9 +136,8 @@ static void say_executions(study *s, const study_line *step)
         same = same && graphs == step->x[i];
         bn_text_printf(&text, "%s%.0f for %.0f", i ? ", " : "", step->x[i], graphs);
     }
-    if (!same && text.data)
-        study_say(s, "Executions of a step, for graphs that were asked for: %s.", text.data);
-    s->failed = s->failed || text.failed;
+    if (!same)
+        study_say(s, "", "executions", "Executions of a step for --graphs: %s.", text.data);
     bn_text_free(&text);
 }
 
@@ -149,11 +147,7 @@ void study_graphs(study *s)
     const study_line *device =
         study_fit(s, "device", true, "capture", study_executions, study_device);
     const size_t lazy = study_end(s, "lazy", false);
-    double *u = calloc(2 * s->processes + 1, sizeof *u);
-    if (!u) {
-        s->failed = true;
-        return;
-    }
+    double *u = bn_zalloc(2 * s->processes + 1, sizeof *u);
     if (step) {
         say_executions(s, step);
         say_cost(s, step, device);

@@ -1,6 +1,6 @@
 /*
- * study_overlap.c - how much of tracing hides behind the device: with several steps in flight, and
- * with a front end that takes longer for each node.
+ * study_overlap.c - the part of tracing that hides behind the device: with several steps in flight,
+ * and with a framework that takes longer for each node.
  */
 #include "harness/study/study_priv.h"
 
@@ -9,24 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step that is at most so much slower is as good. */
+/* A step that is at most this much slower is as good. */
 #define ENOUGH 0.05
-/* Within which the law of the overlap is said to hold, and from which lazy is bound by tracing. */
+/* Full overlap is within this of the longer of host and device; lazy is bound by tracing from it
+ * on. */
 #define NEAR   0.10
 
-static const char *const ways[] = {"lazy", "capture"};
+static const char *const modes[] = {"lazy", "capture"};
 
 /* ---- steps in flight --------- */
 
-/* The share of the upper bound of FEW over MANY above 1; without an interval that of the estimate.
- */
+/* The upper bound of FEW over MANY, minus 1; without an interval the estimate's. */
 static double slower_by(const study *s, size_t few, size_t many)
 {
     const res_interval ratio = study_ratio(s, few, many, study_wall);
     return (isfinite(ratio.high) ? ratio.high : ratio.estimate) - 1;
 }
 
-/* Says how many steps in flight are enough: with more, a step is at most ENOUGH faster. */
+/* The steps in flight that are enough: with more, a step is at most ENOUGH faster. */
 static void say_enough(study *s, const study_line *line)
 {
     const size_t points = line->fit.points;
@@ -44,15 +44,16 @@ static void say_enough(study *s, const study_line *line)
     const bool known = at + 1 < points;
     study_answer(s, name, known ? json_integer((json_int_t)steps) : json_null());
     if (known)
-        study_say(s, "%s: %.0f in flight %s enough; more make a step faster by less than %.0f %%.",
+        study_say(s, line->mode, "enough",
+                  "%s: %.0f in flight %s enough; more make a step faster by less than %.0f %%.",
                   line->mode, steps, steps == 1 ? "is" : "are", 100 * ENOUGH);
     else
-        study_say(s, "%s: the study cannot tell whether %.0f in flight are enough; more may help.",
-                  line->mode, steps);
+        study_say(s, line->mode, "enough_unknown",
+                  "%s: unknown whether %.0f in flight are enough; more may help.", line->mode,
+                  steps);
 }
 
-/* Says what the host and the device work in a step of ONE in flight, and what overlap leaves of
- * it. */
+/* Host and device time of a step with one in flight, and their overlap with several. */
 static void say_overlap(study *s, const study_line *line)
 {
     const size_t one = line->place[0];
@@ -67,35 +68,36 @@ static void say_overlap(study *s, const study_line *line)
     study_answer(s, name, study_json(host));
     snprintf(name, sizeof name, "%s_device", line->mode);
     study_answer(s, name, study_json(device));
-    study_say(s, "%s: a step takes %s one at a time and %s with several in flight; %s hides.",
+    study_say(s, line->mode, "hidden",
+              "%s: a step takes %s with one in flight and %s with several: overlap hides %s.",
               line->mode, study_interval(serial, true).text, study_interval(many, true).text,
               study_interval(res_estimate_interval(&line->fit.slope), true).text);
     if (!isfinite(device.estimate))
         return;
-    const double law = fmax(host.estimate, device.estimate), off = many.estimate / law - 1;
-    study_say(s,
-              "%s: the host works %s of a step and the device %s. One after the other is %s, side "
-              "by side %s (the longer one).",
+    const double longer = fmax(host.estimate, device.estimate), off = many.estimate / longer - 1;
+    study_say(s, line->mode, "parts",
+              "%s: a step has %s of host time and %s of device time: %s in sequence, %s overlapped "
+              "(the longer of both).",
               line->mode, study_number(host.estimate, true).text,
               study_number(device.estimate, true).text,
               study_number(host.estimate + device.estimate, true).text,
-              study_number(law, true).text);
+              study_number(longer, true).text);
     if (fabs(off) <= NEAR)
-        study_say(
-            s,
-            "%s: with several in flight a step takes what the longer one does: %s hides behind %s.",
-            line->mode, host.estimate > device.estimate ? "the device" : "the host",
-            host.estimate > device.estimate ? "the host" : "the device");
+        study_say(s, line->mode, host.estimate > device.estimate ? "device_hidden" : "host_hidden",
+                  "%s: with several in flight a step takes the longer of both: %s hides behind %s.",
+                  line->mode, host.estimate > device.estimate ? "the device" : "the host",
+                  host.estimate > device.estimate ? "the host" : "the device");
     else
-        study_say(s, "%s: with several in flight a step takes %s %s than the longer one.",
-                  line->mode, study_percent(fabs(off)).text, off > 0 ? "more" : "less");
+        study_say(s, line->mode, "overlap_differs",
+                  "%s: with several in flight a step takes %s %s than the longer of both.",
+                  line->mode, study_percent(fabs(off)).text, off > 0 ? "longer" : "less");
 }
 
-/* Says what lazy takes over capture with one step in flight and with most. */
+/* Lazy over capture with one step in flight and with most. */
 static void say_modes(study *s)
 {
-    const size_t ends[2][2] = {{study_end(s, ways[0], false), study_end(s, ways[1], false)},
-                               {study_end(s, ways[0], true), study_end(s, ways[1], true)}};
+    const size_t ends[2][2] = {{study_end(s, modes[0], false), study_end(s, modes[1], false)},
+                               {study_end(s, modes[0], true), study_end(s, modes[1], true)}};
     res_interval ratio[2];
     for (size_t i = 0; i < 2; i++) {
         if (ends[i][0] == SIZE_MAX || ends[i][1] == SIZE_MAX)
@@ -105,7 +107,8 @@ static void say_modes(study *s)
     study_answer(s, "lazy_over_capture_serial", study_json(ratio[0]));
     study_answer(s, "lazy_over_capture_most", study_json(ratio[1]));
     study_say(
-        s, "A lazy step takes %s times a captured one with %.0f in flight, and %s times with %.0f.",
+        s, "", "modes",
+        "A lazy step takes %s times a captured one with %.0f in flight, and %s times with %.0f.",
         study_interval(ratio[0], false).text, study_swept(s, 0, ends[0][0]),
         study_interval(ratio[1], false).text, study_swept(s, 0, ends[1][0]));
 }
@@ -113,7 +116,7 @@ static void say_modes(study *s)
 void study_in_flight(study *s)
 {
     for (size_t i = 0; i < 2; i++) {
-        const study_line *line = study_fit(s, "step", true, ways[i], study_alone, study_wall);
+        const study_line *line = study_fit(s, "step", true, modes[i], study_alone, study_wall);
         if (!line)
             continue;
         say_overlap(s, line);
@@ -122,9 +125,9 @@ void study_in_flight(study *s)
     say_modes(s);
 }
 
-/* ---- a slower front end --------- */
+/* ---- a slower framework --------- */
 
-/* Process P's captured step: the mean over the costs, which mean nothing to it. */
+/* Process P's captured step: the mean over the costs, which do not affect it. */
 static double captured(const study *s, size_t p)
 {
     double sum = 0;
@@ -137,7 +140,7 @@ static double captured(const study *s, size_t p)
     return count > 0 ? sum / (double)count : (double)NAN;
 }
 
-/* Says from which cost on LINE is NEAR above capture. U and V have room for all processes. */
+/* The cost from which LINE is NEAR above capture. U and V have room for all processes. */
 static void say_bound(study *s, const study_line *line, double *u, double *v)
 {
     const double most = line->x[line->fit.points - 1];
@@ -150,51 +153,49 @@ static void say_bound(study *s, const study_line *line, double *u, double *v)
     if (!isfinite(cost.estimate))
         return;
     if (!(line->fit.slope.mean > 0) || (isfinite(line->fit.slope.error) && !isfinite(cost.low)))
-        study_say(s,
-                  "The study cannot tell from which cost of a node on lazy is bound by tracing.");
+        study_say(s, "", "bound_unknown",
+                  "Unknown: the cost of a node from which lazy is bound by tracing.");
     else if (cost.estimate <= 0 && !(cost.high > 0))
-        study_say(
-            s,
-            "Lazy is bound by tracing whatever a node costs: its step takes more than %.0f %% "
-            "longer than a captured one without any added cost.",
-            100 * NEAR);
+        study_say(s, "", "bound_always",
+                  "Lazy is bound by tracing at any cost of a node: without added cost, its step "
+                  "takes more than %.0f %% longer than a captured one.",
+                  100 * NEAR);
     else if (cost.estimate <= 0)
-        study_say(s,
+        study_say(s, "", "bound_perhaps",
                   "Lazy may be bound by tracing at any cost of a node: its step takes %.0f %% "
                   "longer than a captured one from %s a node on.",
                   100 * NEAR, study_interval(cost, true).text);
     else
-        study_say(s,
+        study_say(s, "", "bound",
                   "From %s a node on, lazy is bound by tracing: its step then takes %.0f %% longer "
                   "than a captured one%s.",
                   study_interval(cost, true).text, 100 * NEAR,
-                  cost.estimate > most ? ", which is beyond what was measured" : "");
+                  cost.estimate > most ? ", beyond the measured range" : "");
 }
 
 void study_trace_cost(study *s)
 {
     const study_line *line = study_fit(s, "step", true, "lazy", study_swept, study_wall);
-    double *u = calloc(2 * s->processes + 1, sizeof *u);
-    if (!line || !u) {
-        s->failed = s->failed || !u;
-        free(u);
+    if (!line)
         return;
-    }
+    double *u = bn_zalloc(2 * s->processes + 1, sizeof *u);
     const res_interval slope = res_estimate_interval(&line->fit.slope);
     const res_interval nodes = study_over(s, line->place[0], study_nodes);
     study_answer(s, "nodes", res_json_real(nodes.estimate));
     study_say(
-        s,
-        "A step of lazy traces %s nodes. Each nanosecond that a node costs makes it %s ns longer.",
+        s, "", "nodes",
+        "A lazy step traces %s nodes. Each nanosecond of a node's cost makes it %s ns longer.",
         study_number(nodes.estimate, false).text, study_interval(slope, false).text);
-    if (isfinite(nodes.estimate) && nodes.estimate > 0)
-        study_say(s, "So %s of the cost of tracing is exposed%s.",
+    if (isfinite(nodes.estimate) && nodes.estimate > 0) {
+        const bool hides =
+            slope.estimate < 0.95 * nodes.estimate && !(slope.high >= nodes.estimate);
+        study_say(s, "", hides ? "exposed_part" : "exposed",
+                  "So %s of the cost of tracing is exposed%s.",
                   study_percent(slope.estimate / nodes.estimate).text,
-                  slope.estimate < 0.95 * nodes.estimate && !(slope.high >= nodes.estimate)
-                      ? "; the rest hides behind the device"
-                      : "");
+                  hides ? "; the rest hides behind the device" : "");
+    }
     say_bound(s, line, u, u + s->processes);
-    /* For the tables: to a captured step, which traces nothing, the cost means nothing. */
+    /* For the tables: the cost does not affect a captured step, which traces nothing. */
     (void)study_fit(s, "step", true, "capture", study_swept, study_wall);
     free(u);
 }

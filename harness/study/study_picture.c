@@ -14,7 +14,7 @@ static bool is_shown(const study_line *line)
     return line->time && strcmp(line->what, "compilation") != 0;
 }
 
-/* Fills SERIES with LINE's points; NAME and VALUES are room for its words and figures. */
+/* Fills SERIES with LINE's points; NAME and VALUES are room for its name and figures. */
 static void fill(const study_line *line, plot_series *series, study_text *name,
                  res_interval *values)
 {
@@ -37,7 +37,7 @@ static bn_code draw(const study *s, const plot_series *list, size_t count, bn_te
     const bool simulated = s->records[s->turn[0] * s->count + s->lines[0].place[0]]->simulated;
     snprintf(title, sizeof title, "%s: %s %s", s->kind->name, e->model, e->phase);
     snprintf(subtitle, sizeof subtitle,
-             "%s on %.*s, %zu processes. Bars: 95 %% intervals over processes.", s->kind->law,
+             "%s on %.*s, %zu processes. Bars: 95 %% intervals over processes.", s->kind->equation,
              BN_FIT(e->runtime, 200), s->processes);
     const plot_words words = {title, subtitle, plot_badge(simulated, e)};
     plot p = {0};
@@ -55,9 +55,8 @@ bn_code study_picture(const study *s, const char *file, bn_status *st)
     size_t count = 0;
     plot_format format;
     bn_text out = {0};
-    res_interval *values = calloc(STUDY_MOST_LINES * s->count + 1, sizeof *values);
-    bn_code code = values ? plot_format_parse(file, &format, st)
-                          : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
+    res_interval *values = bn_zalloc(STUDY_MOST_LINES * s->count + 1, sizeof *values);
+    bn_code code = plot_format_parse(file, &format, st);
     for (size_t k = 0; code == BN_OK && k < s->line_count; k++)
         if (is_shown(&s->lines[k])) {
             fill(&s->lines[k], &list[count], &names[count], values + count * s->count);

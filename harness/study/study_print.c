@@ -16,14 +16,14 @@ res_interval study_point(const study_line *line, size_t i)
     return res_estimate_interval(&estimate);
 }
 
-/* Above the line is above zero, also where the line is below zero. */
+/* A point above the line is positive, also where the line is below zero. */
 double study_off(const study_line *line, size_t i)
 {
-    const double law = res_line_at(&line->fit, line->x[i]);
-    return (study_point(line, i).estimate - law) / fabs(law);
+    const double fitted = res_line_at(&line->fit, line->x[i]);
+    return (study_point(line, i).estimate - fitted) / fabs(fitted);
 }
 
-/* What EXPERIMENTS say of the swept axis: "graphs 3". */
+/* The swept axis' value at point I of LINE. */
 static double value_of(const study *s, const study_line *line, size_t i)
 {
     return study_swept(s, 0, line->place[i]);
@@ -71,11 +71,12 @@ static void print_json(const study *s, const res_record *any)
     json_t *lines = json_array();
     for (size_t i = 0; i < s->line_count; i++)
         json_array_append_new(lines, line_json(s, &s->lines[i]));
-    json_t *all = json_pack("{ss ss ss ss sb si si so sO so}", "study", s->kind->name, "law",
-                            s->kind->law, "model", any->experiment.model, "runtime",
-                            any->experiment.runtime, "simulated", (int)any->simulated, "processes",
-                            (int)s->processes, "left_out", (int)(s->turns - s->processes), "lines",
-                            lines, "answers", s->answers, "words", words_json(&s->words));
+    json_t *all =
+        json_pack("{ss ss ss ss sb si si so sO so sO}", "study", s->kind->name, "law",
+                  s->kind->equation, "model", any->experiment.model, "runtime",
+                  any->experiment.runtime, "simulated", (int)any->simulated, "processes",
+                  (int)s->processes, "left_out", (int)(s->turns - s->processes), "lines", lines,
+                  "answers", s->answers, "words", words_json(&s->words), "word_ids", s->word_ids);
     cli_json(all);
     json_decref(all);
 }
@@ -96,7 +97,7 @@ static void put_points(const study *s, res_format format, bn_text *out)
 {
     const res_sheet_column columns[] = {
         {"what", false},    {"mode", false}, {res_axes[s->kind->axis].field.name, true},
-        {"measured", true}, {"95 %", true},  {"by the law", true},
+        {"measured", true}, {"95 %", true},  {"fitted", true},
         {"off", true}};
     json_t *rows = json_array();
     for (size_t k = 0; k < s->line_count; k++) {
@@ -123,7 +124,7 @@ static void put_lines(const study *s, res_format format, bn_text *out)
     snprintf(slope, sizeof slope, "each %s", s->kind->unit);
     const res_sheet_column columns[] = {{"what", false}, {"mode", false}, {"base", true},
                                         {"95 %", true},  {slope, true},   {"95 %", true},
-                                        {"law", false}};
+                                        {"fit", false}};
     json_t *rows = json_array();
     for (size_t k = 0; k < s->line_count; k++) {
         const study_line *line = &s->lines[k];
@@ -141,7 +142,7 @@ static void put_lines(const study *s, res_format format, bn_text *out)
 
 /* ---- sentences --------- */
 
-void study_say_laws(study *s)
+void study_say_fits(study *s)
 {
     size_t unknown = 0;
     for (size_t k = 0; k < s->line_count; k++) {
@@ -150,16 +151,16 @@ void study_say_laws(study *s)
         unknown += line->fit.law == RES_LAW_UNKNOWN;
         if (line->fit.law == RES_LAW_FAILS)
             study_say(
-                s,
-                "The law does not fit %s of %s: at %s %.0f it is %s %s the line, by more than "
+                s, line->mode, "misfit",
+                "The line does not fit the %s of %s: at %s %.0f it is %s %s the line, more than "
                 "processes differ.",
                 line->what, line->mode, res_axes[s->kind->axis].field.name,
                 value_of(s, line, line->fit.off_at), study_percent(fabs(off)).text,
                 off > 0 ? "above" : "below");
     }
     if (unknown > 0)
-        study_say(s,
-                  "Whether the law fits is not known of %zu line%s: that takes three points and %d "
+        study_say(s, "", "fit_unknown",
+                  "Unknown whether the fit holds for %zu line%s: that takes three points and %d "
                   "processes.",
                   unknown, unknown == 1 ? "" : "s", RES_LEAST_PROCESSES);
 }
@@ -167,10 +168,11 @@ void study_say_laws(study *s)
 static void say_processes(study *s)
 {
     if (s->processes < RES_LEAST_PROCESSES)
-        study_say(s, "%zu process%s: too few for intervals, which take %d.", s->processes,
+        study_say(s, "", "no_intervals", "No intervals: %zu process%s of %d.", s->processes,
                   s->processes == 1 ? "" : "es", RES_LEAST_PROCESSES);
     if (s->processes < s->turns)
-        study_say(s, "%zu of %zu turns are left out: not all of their experiments were measured.",
+        study_say(s, "", "left_out",
+                  "%zu of %zu turns are left out: not all of their experiments were measured.",
                   s->turns - s->processes, s->turns);
 }
 
@@ -178,20 +180,19 @@ static void put_all(const study *s, const res_record *any, res_format format, bn
 {
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     bn_text head = {0}, words = {0};
-    bn_text_printf(&head, "Study %s: %s %s on %s%s, %zu process%s. Law: %s.\n\n", s->kind->name,
+    bn_text_printf(&head, "Study %s: %s %s on %s%s, %zu process%s. Fit: %s.\n\n", s->kind->name,
                    any->experiment.model, any->experiment.phase, any->experiment.runtime,
                    any->simulated ? " (simulated)" : "", s->processes,
-                   s->processes == 1 ? "" : "es", s->kind->law);
+                   s->processes == 1 ? "" : "es", s->kind->equation);
     bn_text_printf(&words, "\n%s%s\n", s->words.data ? s->words.data : "", res_times_note);
     if (people)
-        res_put_lines(out, format, head.data ? head.data : "");
+        res_put_lines(out, format, head.data);
     put_points(s, format, out);
     if (people)
         bn_text_putc(out, '\n');
     put_lines(s, format, out);
     if (people)
-        res_put_lines(out, format, words.data ? words.data : "");
-    out->failed = out->failed || head.failed || words.failed;
+        res_put_lines(out, format, words.data);
     bn_text_free(&head);
     bn_text_free(&words);
 }
@@ -205,7 +206,7 @@ void study_print(study *s, res_format format, const cli_output *output)
             any = s->records[i];
     if (!any)
         return;
-    study_say_laws(s);
+    study_say_fits(s);
     say_processes(s);
     if (format == RES_TABLE_JSON) {
         print_json(s, any);

@@ -1,7 +1,7 @@
 /*
- * study_priv.h - a study: what is measured (study_command.c, study_run.c), lines through it
- * (study_fit.c), what they say (study_graphs.c, study_overlap.c, study_sizes.c, study_arguments.c,
- * study_buckets.c, study_words.c), and how it is shown (study_print.c, study_picture.c).
+ * study_priv.h - a study: its experiments (study_command.c, study_run.c), lines through them
+ * (study_fit.c), conclusions (study_graphs.c, study_overlap.c, study_sizes.c, study_arguments.c,
+ * study_buckets.c, study_words.c), and output (study_print.c, study_picture.c).
  */
 #ifndef BENCH_HARNESS_STUDY_PRIV_H
 #define BENCH_HARNESS_STUDY_PRIV_H
@@ -17,10 +17,10 @@ typedef struct study_kind {
     res_axis_id axis;           /* that is swept */
     int64_t values[8];          /* of it, where none are given; the list ends with -1 */
     bool anew;                  /* each process compiles, since compile time is studied */
-    const char *law;            /* in words */
-    const char *unit;           /* what a line's slope is for each of: "execution" */
-    const char *across;         /* what its x is: "executions of a step" */
-    void (*conclude)(study *s); /* fits the lines, and says what they mean */
+    const char *equation;       /* of the fit */
+    const char *unit;           /* of a line's slope: "execution" */
+    const char *across;         /* a line's x: "executions of a step" */
+    void (*conclude)(study *s); /* fits the lines and adds the sentences */
 } study_kind;
 
 /* A line through values of one mode; its arrays are owned. */
@@ -36,35 +36,36 @@ typedef struct study_line {
 
 struct study {
     const study_kind *kind;
-    /* What was measured. A turn is a process of each group. */
+    /* Measurements. A turn is a process of each group. */
     job_experiment *list; /* in groups */
-    size_t count;
+    size_t count, capacity;
     res_record **records; /* [turn][experiment]; NULL: none. Owned */
     size_t room, turns;   /* that RECORDS has place for; that were begun */
-    /* What counts: experiments whose first process went well, and turns that have all of these. */
+    /* Those that count: experiments whose first process went well, and turns that have all of
+     * these. */
     bool *counts;          /* [experiment] */
     size_t *turn;          /* [process] */
     res_measures *measure; /* [process][experiment] */
     size_t processes;
-    /* What was found. */
+    /* Results. */
     study_line lines[STUDY_MOST_LINES];
     size_t line_count;
-    bn_text words; /* sentences, one a line */
-    json_t *answers;
-    bool failed; /* no memory */
+    bn_text words;              /* sentences, one a line */
+    json_t *answers, *word_ids; /* the latter of the sentences, in their order */
 };
 
 /* ---- measuring (study_run.c) --------- */
 
-/* Measures S' list, PROCESSES of each group (0: the usual number) in turns. Says on standard error
- * what failed, where records go and where the time went. Returns the exit code, but for that of an
- * interruption. */
+/* Measures S' list, PROCESSES of each group (0: the usual number) in turns. Reports failures, the
+ * store and the time spent on standard error. Returns the exit code, but for that of an
+ * interruption.
+ */
 cli_exit study_measure(study *s, int processes, const cli_output *output);
 
 /* ---- lines (study_fit.c) --------- */
 
-/* Finds what counts; false without memory. */
-bool study_select(study *s);
+/* Finds the experiments and turns that count. */
+void study_select(study *s);
 void study_free(study *s);
 
 /* A figure of EXPERIMENT in PROCESS, both of those that count; NaN: unknown. */
@@ -77,20 +78,20 @@ study_value study_arguments, study_rows; /* of a step's executions; of a batch *
 study_value study_swept; /* the value of the swept axis, with the model's own filled in */
 study_value study_alone; /* 1 where one step is in flight, 0 where there are several */
 
-/* Fits a line to Y of the mode WAY over X, of the processes that know Y at each point. NULL, and no
+/* Fits a line to Y of the mode over X, of the processes that know Y at each point. NULL, and no
  * line, where none does, and where X does not change. */
-const study_line *study_fit(study *s, const char *what, bool time, const char *way, study_value *x,
-                            study_value *y);
-/* The experiment of the mode WAY that counts and has the least (or the greatest) value of the axis;
+const study_line *study_fit(study *s, const char *what, bool time, const char *mode_name,
+                            study_value *x, study_value *y);
+/* The experiment of the mode that counts and has the least (or the greatest) value of the axis;
  * SIZE_MAX: there is none. */
-size_t study_end(const study *s, const char *way, bool greatest);
+size_t study_end(const study *s, const char *mode_name, bool greatest);
 /* VALUE of EXPERIMENT over the processes that know it: exp of the mean log where all are above
  * zero, else the mean, with a 95 % interval. */
 res_interval study_over(const study *s, size_t experiment, study_value *value);
 /* VALUE of experiment A over that of B: exp of the mean log of each process's ratio. */
 res_interval study_ratio(const study *s, size_t a, size_t b, study_value *value);
-/* Whether ESTIMATE has an interval, and this does not tell it from nothing. */
-bool study_untold(const res_estimate *estimate);
+/* Whether ESTIMATE has an interval, and this includes zero. */
+bool study_insignificant(const res_estimate *estimate);
 /* Where U[p] + V[p] x = 0, over all processes. */
 res_interval study_meet(const study *s, const double *u, const double *v);
 
@@ -104,8 +105,8 @@ study_text study_number(double value, bool time);
 /* The same with its interval: "13.71 ms (13.60 ms to 13.82 ms)". */
 study_text study_interval(res_interval interval, bool time);
 study_text study_percent(double share);
-/* Adds a sentence to S' words. */
-void study_say(study *s, const char *format, ...) BN_PRINTF(2, 3);
+/* Adds a sentence to S' words. Its identifier in JSON is ID, or "OF.ID" for a mode or figure OF. */
+void study_say(study *s, const char *of, const char *id, const char *format, ...) BN_PRINTF(4, 5);
 /* {"estimate", "low", "high"}, null where unknown (new reference). */
 json_t *study_json(res_interval interval);
 /* Adds VALUE (stolen) to S' answers. */
@@ -121,16 +122,16 @@ void study_buckets(study *s);
 void study_depth(study *s);
 void study_trace_cost(study *s);
 
-/* ---- what is printed (study_print.c) --------- */
+/* ---- output (study_print.c) --------- */
 
-/* Prints the tables, and what they mean, as OUTPUT asks for. FORMAT is that of cli_format. */
+/* Prints tables and sentences as OUTPUT asks for. FORMAT is that of cli_format. */
 void study_print(study *s, res_format format, const cli_output *output);
 /* The mean of point I of LINE over its processes, with its interval. */
 res_interval study_point(const study_line *line, size_t i);
-/* How far that mean lies above the line, as a share of what the line says. */
+/* The distance of that mean above the line, as a share of the line's value. */
 double study_off(const study_line *line, size_t i);
-/* Says of each line whether the law fits it, where that is known. */
-void study_say_laws(study *s);
+/* Adds sentences on the lines that do not fit, or of which that is unknown. */
+void study_say_fits(study *s);
 
 /* ---- the picture (study_picture.c) --------------------------------------------------- */
 

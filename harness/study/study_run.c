@@ -1,6 +1,6 @@
 /*
- * study_run.c - measures a study: in each turn a process of each group of experiments, in an order
- * that is drawn anew, so that a drift of the machine hits all values of the swept axis alike.
+ * study_run.c - measures a study: each turn has a process of each group of experiments, in a random
+ * order, so that a drift of the machine hits all values of the swept axis alike.
  */
 #include "harness/study/study_priv.h"
 
@@ -23,17 +23,17 @@ typedef struct measuring {
     size_t group_count;
     job_group plan;          /* all groups have as many processes */
     job_kept *kept;          /* [experiment]: of this turn */
-    bool *failed;            /* [experiment]: it is left out of further turns */
+    bool *failed;            /* [experiment]: left out of further turns */
     job_experiment *members; /* [JOB_MOST_MEMBERS]: of the process that runs */
     gsl_rng *rng;
     job_cache cache;
     size_t number; /* processes that were begun */
     cli_exit worst;
     bool stop;      /* further processes would fail alike */
-    bn_status last; /* failure that was said */
+    bn_status last; /* failure that was reported */
 } measuring;
 
-static bool begin(measuring *m, int processes)
+static void begin(measuring *m, int processes)
 {
     study *s = m->study;
     size_t first = 0;
@@ -41,16 +41,14 @@ static bool begin(measuring *m, int processes)
     s->room = (size_t)m->plan.processes;
     if (m->plan.usual && s->room < JOB_SHORT_PROCESSES)
         s->room = JOB_SHORT_PROCESSES;
-    s->records = calloc(s->room * s->count, sizeof(res_record *));
+    s->records = bn_zalloc(s->room * s->count, sizeof(res_record *));
     m->group_count = job_groups_arrange(s->list, s->count);
-    m->groups = calloc(m->group_count + 1, sizeof *m->groups);
-    m->order = calloc(m->group_count + 1, sizeof *m->order);
-    m->kept = calloc(s->count, sizeof *m->kept);
-    m->failed = calloc(s->count, sizeof *m->failed);
-    m->members = calloc(JOB_MOST_MEMBERS, sizeof *m->members);
+    m->groups = bn_zalloc(m->group_count + 1, sizeof *m->groups);
+    m->order = bn_zalloc(m->group_count + 1, sizeof *m->order);
+    m->kept = bn_zalloc(s->count, sizeof *m->kept);
+    m->failed = bn_zalloc(s->count, sizeof *m->failed);
+    m->members = bn_zalloc(JOB_MOST_MEMBERS, sizeof *m->members);
     m->rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!s->records || !m->groups || !m->order || !m->kept || !m->failed || !m->members || !m->rng)
-        return false;
     gsl_rng_set(m->rng, (unsigned long)bn_now_ns());
     for (size_t i = 0; i < m->group_count; i++) {
         m->order[i] = i;
@@ -59,13 +57,11 @@ static bool begin(measuring *m, int processes)
         job_group_begin(&m->groups[i].group, m->plan.processes, 0);
         first += m->groups[i].count;
     }
-    return true;
 }
 
 static void end(measuring *m)
 {
-    if (m->rng)
-        gsl_rng_free(m->rng);
+    gsl_rng_free(m->rng);
     free(m->groups);
     free(m->order);
     free(m->kept);
@@ -83,20 +79,21 @@ static void note(measuring *m, cli_exit code)
     m->worst = code > m->worst ? code : m->worst;
 }
 
-/* Takes over what became of experiment INDEX in turn PROCESS, from 1. */
-static void take(measuring *m, size_t index, int process, const job_kept *kept)
+/* Moves experiment INDEX's record of turn PROCESS, from 1, out of KEPT, and reports its failures.
+ */
+static void collect(measuring *m, size_t index, int process, const job_kept *kept)
 {
     char title[256];
     study *s = m->study;
     const bn_status *failure = &kept->failure;
     /* Experiments of one study often fail for one reason. */
-    const bool said = m->stop || strcmp(failure->message, m->last.message) == 0;
+    const bool reported = m->stop || strcmp(failure->message, m->last.message) == 0;
     job_experiment_title(&s->list[index], title, sizeof title);
     s->records[(size_t)(process - 1) * s->count + index] = kept->record;
     /* No turn counts without an experiment that the first one had, so that is tried again. */
     if (process == 1)
         m->failed[index] = failure->code != BN_OK;
-    if (failure->code != BN_OK && failure->code != BN_CANCELLED && !said) {
+    if (failure->code != BN_OK && failure->code != BN_CANCELLED && !reported) {
         m->last = *failure;
         note(m, kept->usage ? cli_complain(failure) : cli_complain_of(title, failure));
     }
@@ -130,7 +127,7 @@ static void run_process(measuring *m, group_of *g, int process)
         NULL, text, ++m->number, planned(m), list[0].timeout, m->output->verbose, more};
     job_measure_and_keep(&g->group, process, list, count, &job, kept);
     for (size_t i = 0; i < count; i++)
-        take(m, place[i], process, &kept[i]);
+        collect(m, place[i], process, &kept[i]);
 }
 
 static void run_turns(measuring *m)
@@ -153,26 +150,26 @@ static const job_experiment *experiment_at(const void *context, size_t index)
     return &((const study *)context)->list[index];
 }
 
-static void say_plan(const measuring *m)
+static void show_plan(const measuring *m)
 {
     const study *s = m->study;
     job_before *before = job_spent_before(s->list[0].store, experiment_at, s, s->count);
     const int processes = job_group_foreseen(&m->plan, before, s->count);
     const size_t all = (size_t)processes * m->group_count;
     double seconds = 0;
-    bool told = true;
+    bool known = true;
     for (size_t i = 0; i < m->group_count; i++) {
         const group_of *g = &m->groups[i];
         seconds += job_group_seconds(&m->plan, processes, &s->list[g->first],
-                                     before ? before + g->first : NULL, g->count, &told);
+                                     before ? before + g->first : NULL, g->count, &known);
     }
     free(before);
     cli_note("[0/%zu] study %s: %zu experiments in %zu processes on runtime %s; records go to %s",
              all, s->kind->name, s->count, all, s->list[0].what.runtime, s->list[0].store);
-    job_progress_plan(all, seconds, told, s->list[0].idle_cores);
+    job_progress_plan(all, seconds, known, s->list[0].idle_cores);
 }
 
-static void say_end(const measuring *m)
+static void show_end(const measuring *m)
 {
     job_spent spent = {0};
     bn_text line = {0};
@@ -190,17 +187,16 @@ cli_exit study_measure(study *s, int processes, const cli_output *output)
     bn_status st = {.code = BN_OK};
     measuring m = {.study = s, .output = output};
     job_supervise_begin();
-    if (!begin(&m, processes))
-        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", s->count);
-    else if (job_cache_begin(s->list[0].store, &m.cache, &st) == BN_OK) {
-        say_plan(&m);
+    begin(&m, processes);
+    if (job_cache_begin(s->list[0].store, &m.cache, &st) == BN_OK) {
+        show_plan(&m);
         run_turns(&m);
         job_cache_end(&m.cache);
         cli_line_clear();
-        say_end(&m);
-    }
-    if (st.code != BN_OK)
+        show_end(&m);
+    } else {
         note(&m, cli_complain(&st));
+    }
     end(&m);
     return m.worst;
 }

@@ -21,7 +21,7 @@ study_text study_number(double value, bool time)
         return out;
     }
     size_t unit = 0;
-    /* What is rounded up to a unit is shown in it. */
+    /* A value that rounds up to a unit is shown in it. */
     while (unit < 3 && fabs(value) < 0.99995 * units[unit].ns)
         unit++;
     snprintf(out.text, sizeof out.text, "%.4g %s", value / units[unit].ns, units[unit].name);
@@ -48,7 +48,7 @@ study_text study_percent(double share)
     return out;
 }
 
-void study_say(study *s, const char *format, ...)
+void study_say(study *s, const char *of, const char *id, const char *format, ...)
 {
     char text[1000];
     va_list list;
@@ -57,6 +57,7 @@ void study_say(study *s, const char *format, ...)
     va_end(list);
     bn_text_puts(&s->words, text);
     bn_text_putc(&s->words, '\n');
+    json_array_append_new(s->word_ids, json_sprintf("%s%s%s", of, of[0] ? "." : "", id));
 }
 
 json_t *study_json(res_interval interval)

@@ -5,80 +5,82 @@
 #include "harness/verify/golden_priv.h"
 #include "models/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum kind {
-    STRING,
-    COUNT, /* whole number from 1 */
-    SIZE,  /* a count; may be missing */
-    NUMBER,
-    TOLERANCE, /* number from 0 */
-    PAIR,      /* array of two numbers */
-    SHAPE,     /* array of counts */
-    STEPS,     /* array of GOLDEN_STEPS numbers */
-    ENDS,      /* array of numbers: the first or last of an output */
-    ARGMAX,    /* array of whole numbers, one for each row of an output */
-    INPUTS,    /* array of objects: fault_of_input */
-    OUTPUT,    /* object: output_members */
-    STAGES,    /* object of [shape, number] */
-    FIGURES,   /* object of objects with l2 and probe */
-    STATISTICS /* object of pairs of running_mean_l2, running_var_l2; may be missing */
-} kind;
-
+/*
+ * A member: its path, the format by which json_unpack takes it, and for numbers the least value.
+ * "?" before the format: it may be missing; "*" after that: it is an array of such values.
+ */
 typedef struct form_member {
-    const char *path;
-    kind kind;
+    const char *path, *format;
+    double least;
 } form_member;
 
+#define ANY ((double)-INFINITY)
+
 static const form_member members[] = {
-    {"model", STRING},
-    {"variant", STRING},
-    {"seed", COUNT},
-    {"dims.batch", COUNT},
-    {"dims.image", SIZE},
-    {"dims.seq", SIZE},
-    {"param_count", COUNT},
-    {"optimizer.name", STRING},
-    {"optimizer.lr", NUMBER},
-    {"optimizer.weight_decay", NUMBER},
-    {"inputs", INPUTS},
-    {"tolerance.logits", TOLERANCE},
-    {"tolerance.eval_scalars", TOLERANCE},
-    {"tolerance.loss", STEPS},
-    {"tolerance.grad_l2_global", STEPS},
-    {"tolerance.grads_step0", TOLERANCE},
-    {"tolerance.params", TOLERANCE},
-    {"tolerance.param_l2", TOLERANCE},
-    {"tolerance.param_change_l2", TOLERANCE},
-    {"f64.eval.logits", OUTPUT},
-    {"f64.eval.stages", STAGES},
-    {"f64.eval.loss", NUMBER},
-    {"f64.train.loss", STEPS},
-    {"f64.train.grad_l2_global", STEPS},
-    {"f64.train.grads_step0", FIGURES},
-    {"f64.train.bn_after_step1", STATISTICS},
-    {"f64.train.params_after_step3", FIGURES},
-    {"f64.train.param_l2_after_step3", NUMBER},
-    {"f64.train.param_change_l2_after_step3", NUMBER},
-    {NULL, STRING},
+    {"model", "s", ANY},
+    {"variant", "s", ANY},
+    {"seed", "I", 1},
+    {"dims.batch", "I", 1},
+    {"dims.image", "?I", 1},
+    {"dims.seq", "?I", 1},
+    {"param_count", "I", 1},
+    {"optimizer.name", "s", ANY},
+    {"optimizer.lr", "F", ANY},
+    {"optimizer.weight_decay", "F", ANY},
+    {"inputs", "*{*}", ANY}, /* input_members */
+    {"tolerance.logits", "F", 0},
+    {"tolerance.eval_scalars", "F", 0},
+    {"tolerance.loss", "[FFF!]", ANY}, /* GOLDEN_STEPS of them, as of others below */
+    {"tolerance.grad_l2_global", "[FFF!]", ANY},
+    {"tolerance.grads_step0", "F", 0},
+    {"tolerance.params", "F", 0},
+    {"tolerance.param_l2", "F", 0},
+    {"tolerance.param_change_l2", "F", 0},
+    {"f64.eval.logits", "{*}", ANY}, /* output_members */
+    {"f64.eval.stages", "{*}", ANY}, /* [shape, l2] */
+    {"f64.eval.loss", "F", ANY},
+    {"f64.train.loss", "[FFF!]", ANY},
+    {"f64.train.grad_l2_global", "[FFF!]", ANY},
+    {"f64.train.grads_step0", "{*}", ANY},        /* figure_members */
+    {"f64.train.bn_after_step1", "?{*}", ANY},    /* statistic_members */
+    {"f64.train.params_after_step3", "{*}", ANY}, /* figure_members */
+    {"f64.train.param_l2_after_step3", "F", ANY},
+    {"f64.train.param_change_l2_after_step3", "F", ANY},
+    {NULL, NULL, 0},
 };
 
-/* Of each output. The shape is first, for others are checked by it. */
+static const form_member input_members[] = {
+    {"name", "s", ANY},       {"rule", "s", ANY},       {"shape", "*I", 1},
+    {"lo", "?F", ANY},        {"hi", "?F", ANY},        {"sum", "?F", ANY},
+    {"elsewhere", "?F", ANY}, {"pad_value", "?F", ANY}, {"first4", "?*F", ANY},
+    {"first8", "?*F", ANY},   {"lengths", "?*F", ANY},  {"only_where", "?s", ANY},
+    {NULL, NULL, 0},
+};
+
 static const form_member output_members[] = {
-    {"shape", SHAPE}, {"first16", ENDS},  {"last16", ENDS},  {"mean", NUMBER},   {"std", NUMBER},
-    {"l2", NUMBER},   {"absmax", NUMBER}, {"probe", NUMBER}, {"argmax", ARGMAX}, {NULL, STRING},
+    {"shape", "*I", 1},    {"first16", "*F", ANY}, {"last16", "*F", ANY}, {"mean", "F", ANY},
+    {"std", "F", ANY},     {"l2", "F", ANY},       {"absmax", "F", ANY},  {"probe", "F", ANY},
+    {"argmax", "*I", ANY}, {NULL, NULL, 0},
 };
 
-/* Of the optimizers that our models have; members of others are not checked. */
+static const form_member figure_members[] = {
+    {"l2", "F", ANY}, {"probe", "F", ANY}, {NULL, NULL, 0}};
+static const form_member statistic_members[] = {
+    {"running_mean_l2", "F", ANY}, {"running_var_l2", "F", ANY}, {NULL, NULL, 0}};
+
+/* The optimizers that our models have; members of others are not checked. */
 static const struct {
     const char *name;
     model_optimizer kind;
     form_member members[3];
 } optimizers[] = {
-    {"SGD", MODEL_SGD, {{"optimizer.momentum", NUMBER}, {NULL, STRING}}},
-    {"AdamW", MODEL_ADAMW, {{"optimizer.betas", PAIR}, {"optimizer.eps", NUMBER}, {NULL, STRING}}},
+    {"SGD", MODEL_SGD, {{"optimizer.momentum", "F", ANY}}},
+    {"AdamW", MODEL_ADAMW, {{"optimizer.betas", "[FF!]", ANY}, {"optimizer.eps", "F", ANY}}},
 };
 #define OPTIMIZERS (sizeof optimizers / sizeof *optimizers)
 
@@ -115,209 +117,132 @@ const json_t *golden_output(const golden_file *golden, size_t index, const char 
 
 /* ---- form --------------------------------------------------------------------- */
 
-static bool is_count(const json_t *value)
+static bn_code check_value(const json_t *value, const char *format, double least, bn_status *st)
 {
-    return json_is_integer(value) && json_integer_value(value) > 0;
-}
-
-static bool is_array_of(const json_t *value, size_t count, bool (*good)(const json_t *))
-{
-    if (!json_is_array(value) || json_array_size(value) != count)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!good(json_array_get(value, i)))
-            return false;
-    return true;
-}
-
-static bool is_number(const json_t *value)
-{
-    return json_is_number(value);
-}
-
-static bool is_whole(const json_t *value)
-{
-    return json_is_integer(value);
-}
-
-static bool is_shape(const json_t *value)
-{
-    return json_array_size(value) <= TG_MAX_RANK &&
-           is_array_of(value, json_array_size(value), is_count);
-}
-
-static bool is_object_of(const json_t *value, bool (*good)(const json_t *))
-{
-    const char *key;
-    json_t *member;
-    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    json_t *v = (json_t *)(uintptr_t)value, *item;
+    json_error_t error;
+    size_t i;
+    const bool optional = *format == '?', list = format[optional] == '*';
+    if (!v)
+        return optional ? BN_OK : bn_fail(st, BN_FORMAT, "missing");
+    const char *whole = list ? "[*]" : format + optional;
+    if (json_unpack_ex(v, &error, JSON_VALIDATE_ONLY, whole) != 0)
+        return bn_fail(st, BN_FORMAT, "%s", error.text);
+    if (json_is_number(v) && json_number_value(v) < least)
+        return bn_fail(st, BN_FORMAT, "%g, want %g or more", json_number_value(v), least);
+    json_array_foreach(list ? v : NULL, i, item)
     {
-        if (!good(member))
-            return false;
-    }
-    return json_is_object(value);
-}
-
-static bool is_stage(const json_t *value)
-{
-    return json_array_size(value) == 2 && is_shape(json_array_get(value, 0)) &&
-           json_is_number(json_array_get(value, 1));
-}
-
-static bool is_figure(const json_t *value)
-{
-    return json_is_number(json_object_get(value, "l2")) &&
-           json_is_number(json_object_get(value, "probe"));
-}
-
-static bool is_statistic(const json_t *value)
-{
-    return json_is_number(json_object_get(value, "running_mean_l2")) &&
-           json_is_number(json_object_get(value, "running_var_l2"));
-}
-
-/* NULL, or what is wrong with one of the inputs. */
-static const char *fault_of_input(const json_t *value)
-{
-    static const char *const numbers[] = {"lo", "hi", "elsewhere", "pad_value", "sum"};
-    static const char *const lists[] = {"first4", "first8", "lengths"};
-    const json_t *shape = json_object_get(value, "shape"), *where, *member;
-    if (!json_is_string(json_object_get(value, "name")) ||
-        !json_is_string(json_object_get(value, "rule")) || !shape || !is_shape(shape))
-        return "want objects with name, shape and rule";
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if ((member = json_object_get(value, numbers[i])) && !json_is_number(member))
-            return "want numbers for lo, hi, elsewhere, pad_value and sum";
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if ((member = json_object_get(value, lists[i])) &&
-            !is_array_of(member, json_array_size(member), is_number))
-            return "want arrays of numbers for first4, first8 and lengths";
-    where = json_object_get(value, "only_where");
-    if (where && (!json_is_string(where) || !json_object_get(value, "elsewhere")))
-        return "want a text for only_where, and elsewhere beside it";
-    if (!json_object_get(value, "pad_value") != !json_object_get(value, "lengths"))
-        return "want pad_value and lengths together";
-    return NULL;
-}
-
-static const char *fault_of_inputs(const json_t *value)
-{
-    const char *fault = json_is_array(value) ? NULL : "want an array of inputs";
-    for (size_t i = 0; !fault && i < json_array_size(value); i++)
-        fault = fault_of_input(json_array_get(value, i));
-    return fault;
-}
-
-/* The number of elements of an output; *ROW: of a row of it. */
-static size_t output_size(const json_t *output, size_t *row)
-{
-    const json_t *shape = json_object_get(output, "shape");
-    size_t count = 1, rank = json_array_size(shape);
-    *row = 1;
-    for (size_t i = 0; i < rank; i++) {
-        *row = (size_t)json_integer_value(json_array_get(shape, i));
-        count *= *row;
-    }
-    return count;
-}
-
-/* fault_of for values that contain others. */
-static const char *fault_of_group(const json_t *whole, const json_t *value, kind wanted)
-{
-    size_t row, count;
-    switch (wanted) {
-    case ENDS:
-        count = output_size(whole, &row);
-        count = count < GOLDEN_ENDS ? count : GOLDEN_ENDS;
-        return is_array_of(value, count, is_number) ? NULL : "want 16 numbers, or all there are";
-    case ARGMAX:
-        count = output_size(whole, &row);
-        return is_array_of(value, count / row, is_whole) ? NULL : "want an index for each row";
-    case INPUTS:
-        return fault_of_inputs(value);
-    case OUTPUT:
-        return json_is_object(value) ? NULL : "want an object";
-    case STAGES:
-        return is_object_of(value, is_stage) ? NULL : "want pairs of shape and l2";
-    case FIGURES:
-        return is_object_of(value, is_figure) ? NULL : "want pairs of l2 and probe";
-    case STATISTICS:
-        return !value || is_object_of(value, is_statistic)
-                   ? NULL
-                   : "want pairs of running_mean_l2 and running_var_l2";
-    default:
-        return "want another kind";
-    }
-}
-
-/* NULL if VALUE, a member of WHOLE, is of the WANTED kind, else what was wanted. */
-static const char *fault_of(const json_t *whole, const json_t *value, kind wanted)
-{
-    switch (wanted) {
-    case STRING:
-        return json_is_string(value) ? NULL : "want a text";
-    case SIZE:
-        if (!value)
-            return NULL;
-        /* FALLTHROUGH */
-    case COUNT:
-        return is_count(value) ? NULL : "want a whole number from 1";
-    case NUMBER:
-        return json_is_number(value) ? NULL : "want a number";
-    case TOLERANCE:
-        return json_is_number(value) && json_number_value(value) >= 0 ? NULL
-                                                                      : "want a number from 0";
-    case PAIR:
-        return is_array_of(value, 2, is_number) ? NULL : "want two numbers";
-    case SHAPE:
-        return json_array_size(value) && is_shape(value) ? NULL : "want a shape";
-    case STEPS:
-        return is_array_of(value, GOLDEN_STEPS, is_number) ? NULL : "want three numbers";
-    default:
-        return fault_of_group(whole, value, wanted);
-    }
-}
-
-/* Checks that WHOLE, which is at the path BEFORE in the file, has what TABLE lists. */
-static bn_code check_members(const char *name, const char *before, const json_t *whole,
-                             const form_member *table, bn_status *st)
-{
-    for (const form_member *m = table; m->path; m++) {
-        const json_t *value = value_at(whole, m->path);
-        const char *fault = fault_of(whole, value, m->kind);
-        if (fault)
-            return bn_fail(st, BN_FORMAT, "%s: %s%s%s: %s", name, before, m->path,
-                           value ? "" : " is missing", fault);
+        if (check_value(item, format + optional + 1, least, st) != BN_OK)
+            return bn_context(st, "item %zu", i);
     }
     return BN_OK;
 }
 
-static bn_code check_form(const char *name, const golden_file *g, bn_status *st)
+/* Checks that WHOLE has what TABLE lists. */
+static bn_code check_members(const json_t *whole, const form_member *table, bn_status *st)
+{
+    for (const form_member *m = table; m->path; m++)
+        if (check_value(value_at(whole, m->path), m->format, m->least, st) != BN_OK)
+            return bn_context(st, "%s", m->path);
+    return BN_OK;
+}
+
+/* The same of each member of the object at PATH. */
+static bn_code check_each(const golden_file *g, const char *path, const form_member *table,
+                          bn_status *st)
 {
     const char *key;
-    const json_t *output;
-    bn_code code = check_members(name, "", g->root, members, st);
-    for (size_t i = 0; code == BN_OK && (output = golden_output(g, i, &key)); i++) {
-        char before[256];
-        snprintf(before, sizeof before, "f64.eval.%s.", key);
-        code = check_members(name, before, output, output_members, st);
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)golden_at(g, path), key, value)
+    {
+        if (check_members(value, table, st) != BN_OK)
+            return bn_context(st, "%s: %s", path, key);
     }
-    const char *optimizer = json_string_value(golden_at(g, "optimizer.name"));
-    for (size_t i = 0; code == BN_OK && i < OPTIMIZERS; i++)
-        if (strcmp(optimizer, optimizers[i].name) == 0)
-            code = check_members(name, "", g->root, optimizers[i].members, st);
-    if (code == BN_OK && golden_at(g, "f64.train.bn_after_step1") &&
-        !json_is_number(golden_at(g, "tolerance.bn")))
-        code = bn_fail(st, BN_FORMAT, "%s: tolerance.bn is missing: want a number", name);
-    return code;
+    return BN_OK;
+}
+
+static bn_code check_inputs(const golden_file *g, bn_status *st)
+{
+    json_t *input;
+    size_t i;
+    json_array_foreach(golden_at(g, "inputs"), i, input)
+    {
+        bn_code code = check_members(input, input_members, st);
+        if (code == BN_OK && json_object_get(input, "only_where") &&
+            !json_object_get(input, "elsewhere"))
+            code = bn_fail(st, BN_FORMAT, "only_where needs elsewhere");
+        if (code == BN_OK &&
+            !json_object_get(input, "pad_value") != !json_object_get(input, "lengths"))
+            code = bn_fail(st, BN_FORMAT, "pad_value and lengths need each other");
+        if (code != BN_OK)
+            return bn_context(st, "inputs: item %zu", i);
+    }
+    return BN_OK;
+}
+
+/* Checks an output: as many values at each end as its shape has, GOLDEN_ENDS at most, and an argmax
+ * for each row. */
+static bn_code check_output(const json_t *output, bn_status *st)
+{
+    if (check_members(output, output_members, st) != BN_OK)
+        return st->code;
+    json_t *size;
+    size_t i, count = 1, row = 1;
+    json_array_foreach(json_object_get(output, "shape"), i, size)
+    {
+        row = (size_t)json_integer_value(size);
+        count *= row;
+    }
+    const size_t ends = count < GOLDEN_ENDS ? count : GOLDEN_ENDS;
+    const struct {
+        const char *name;
+        size_t count;
+    } lists[] = {{"first16", ends}, {"last16", ends}, {"argmax", count / row}};
+    for (i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const size_t have = json_array_size(json_object_get(output, lists[i].name));
+        if (have != lists[i].count)
+            return bn_fail(st, BN_FORMAT, "%s: %zu numbers, want %zu", lists[i].name, have,
+                           lists[i].count);
+    }
+    return BN_OK;
+}
+
+static bn_code check_form(const golden_file *g, bn_status *st)
+{
+    const char *key, *optimizer;
+    const json_t *output;
+    json_t *stage;
+    if (check_members(g->root, members, st) != BN_OK || check_inputs(g, st) != BN_OK ||
+        check_each(g, "f64.train.grads_step0", figure_members, st) != BN_OK ||
+        check_each(g, "f64.train.params_after_step3", figure_members, st) != BN_OK ||
+        check_each(g, "f64.train.bn_after_step1", statistic_members, st) != BN_OK)
+        return st->code;
+    for (size_t i = 0; (output = golden_output(g, i, &key)); i++)
+        if (check_output(output, st) != BN_OK)
+            return bn_context(st, "f64.eval.%s", key);
+    json_object_foreach((json_t *)(uintptr_t)golden_at(g, "f64.eval.stages"), key, stage)
+    {
+        if (check_value(stage, "[[*]F!]", ANY, st) != BN_OK ||
+            check_value(json_array_get(stage, 0), "*I", 1, st) != BN_OK)
+            return bn_context(st, "f64.eval.stages: %s", key);
+    }
+    optimizer = json_string_value(golden_at(g, "optimizer.name"));
+    for (size_t i = 0; i < OPTIMIZERS; i++)
+        if (strcmp(optimizer, optimizers[i].name) == 0 &&
+            check_members(g->root, optimizers[i].members, st) != BN_OK)
+            return st->code;
+    if (golden_at(g, "f64.train.bn_after_step1") &&
+        check_value(golden_at(g, "tolerance.bn"), "F", ANY, st) != BN_OK)
+        return bn_context(st, "tolerance.bn");
+    return BN_OK;
 }
 
 /* ---- reading ------------------------------------------------------------------- */
 
 /* Reads dims.KEY. Where the file leaves it out, it is the last dimension of the first input of
  * RANK, an image (rank 4) or tokens (rank 2); 0 where there is none. */
-static bn_code read_size(const char *name, const golden_file *g, const char *key, size_t rank,
-                         int *size, bn_status *st)
+static bn_code read_size(const golden_file *g, const char *key, size_t rank, int *size,
+                         bn_status *st)
 {
     const json_t *inputs = golden_at(g, "inputs");
     const json_t *value = json_object_get(golden_at(g, "dims"), key);
@@ -327,12 +252,12 @@ static bn_code read_size(const char *name, const golden_file *g, const char *key
             value = json_array_get(shape, rank - 1);
     }
     if (json_integer_value(value) > INT32_MAX)
-        return bn_fail(st, BN_FORMAT, "%s: dims: want numbers of 31 bits", name);
+        return bn_fail(st, BN_FORMAT, "dims.%s: want a number of 31 bits", key);
     *size = (int)json_integer_value(value);
     return BN_OK;
 }
 
-static bn_code read_members(const char *name, golden_file *g, bn_status *st)
+static bn_code read_members(golden_file *g, bn_status *st)
 {
     const json_t *inputs = golden_at(g, "inputs");
     const char *optimizer = json_string_value(golden_at(g, "optimizer.name"));
@@ -345,11 +270,11 @@ static bn_code read_members(const char *name, golden_file *g, bn_status *st)
             g->optimizer = optimizers[i].kind;
     for (size_t i = 0; i < json_array_size(inputs); i++)
         g->padded = g->padded || json_object_get(json_array_get(inputs, i), "pad_value");
-    bn_code code = read_size(name, g, "batch", 0, &g->batch, st);
+    bn_code code = read_size(g, "batch", 0, &g->batch, st);
     if (code == BN_OK)
-        code = read_size(name, g, "image", 4, &g->image, st);
+        code = read_size(g, "image", 4, &g->image, st);
     if (code == BN_OK)
-        code = read_size(name, g, "seq", 2, &g->seq, st);
+        code = read_size(g, "seq", 2, &g->seq, st);
     return code;
 }
 
@@ -365,12 +290,13 @@ bn_code golden_parse(const char *name, const char *text, size_t size, golden_fil
     if (!golden->root)
         return bn_fail(st, BN_FORMAT, "%s: line %d, column %d: %s", name, error.line, error.column,
                        error.text);
-    bn_code code = check_form(name, golden, st);
+    bn_code code = check_form(golden, st);
     if (code == BN_OK)
-        code = read_members(name, golden, st);
-    if (code != BN_OK)
-        golden_free(golden);
-    return code;
+        code = read_members(golden, st);
+    if (code == BN_OK)
+        return BN_OK;
+    golden_free(golden);
+    return bn_context(st, "%s", name);
 }
 
 bn_code golden_read(const char *path, golden_file *golden, bn_status *st)

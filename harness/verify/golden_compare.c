@@ -112,7 +112,7 @@ static void compare_argmax(const golden_check *c, const output *o)
     char quantity[QUANTITY_BYTES];
     for (size_t r = 0; r < rows; r++) {
         snprintf(quantity, sizeof quantity, "eval.%s.argmax[%zu]", o->name, r);
-        golden_compare(c, "argmax", quantity, o->got->argmax ? o->got->argmax[r] : (double)NAN,
+        golden_compare(c, "argmax", quantity, o->got->argmax[r],
                        json_number_value(json_array_get(argmax, r)), 0, 0);
     }
 }
@@ -157,20 +157,20 @@ void golden_compare_figures(const golden_check *c, const char *name, const golde
     compare_argmax(c, &o);
 }
 
-/* The place of the largest of each of ROWS rows of VALUES (malloc); NULL without memory. */
-static double *places_of_largest(const double *values, size_t count, size_t rows)
+/* The index of the largest of each of ROWS rows of VALUES, for free. */
+static double *argmax_of(const double *values, size_t count, size_t rows)
 {
-    double *places = calloc(rows + 1, sizeof *places);
+    double *argmax = bn_zalloc(rows + 1, sizeof *argmax);
     const size_t width = rows ? count / rows : 0;
-    for (size_t r = 0; places && r < rows; r++) {
+    for (size_t r = 0; r < rows; r++) {
         const double *row = values + r * width;
         size_t best = 0;
         for (size_t i = 1; i < width; i++)
             if (row[i] > row[best])
                 best = i;
-        places[r] = (double)best;
+        argmax[r] = (double)best;
     }
-    return places;
+    return argmax;
 }
 
 void golden_compare_output(const golden_check *c, const char *name, const double *values,
@@ -178,7 +178,7 @@ void golden_compare_output(const golden_check *c, const char *name, const double
 {
     size_t ends, rows;
     golden_output_counts(c->golden, name, &ends, &rows);
-    double sum = 0, squares = 0, most = 0, *argmax = places_of_largest(values, count, rows);
+    double sum = 0, squares = 0, most = 0, *argmax = argmax_of(values, count, rows);
     for (size_t i = 0; i < count; i++) {
         const double size = fabs(values[i]);
         sum += values[i];

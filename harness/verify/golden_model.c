@@ -52,8 +52,7 @@ static bn_code check_shape(const model *m, const char *name, const char *what, c
     write_shape(shape, &theirs);
     tg_type_write(&v->shape, &ours);
     bn_fail(st, BN_NOT_SUPPORTED, "%s has shape %s in the file, and is %s in the model", what,
-            theirs.failed || !theirs.data ? "another" : theirs.data,
-            ours.failed || !ours.data ? "another" : ours.data);
+            theirs.data ? theirs.data : "scalar", ours.data);
     bn_text_free(&theirs);
     bn_text_free(&ours);
     return BN_NOT_SUPPORTED;
@@ -121,7 +120,7 @@ static bn_code check_mask(const model_variable *v, const char *what, const json_
         return bn_fail(st, BN_NOT_SUPPORTED, "%s is kept at other positions in the model", what);
     if (padded != v->mask.padded ||
         (padded && input_number(input, "pad_value") != v->mask.pad_value))
-        return bn_fail(st, BN_NOT_SUPPORTED, "%s is padded otherwise in the model", what);
+        return bn_fail(st, BN_NOT_SUPPORTED, "%s is padded differently in the model", what);
     return padded ? check_lengths(v, what, json_object_get(input, "lengths"), st) : BN_OK;
 }
 
@@ -151,12 +150,12 @@ static bn_code check_inputs(const golden_file *g, const model *m, bn_status *st)
     for (size_t i = 0; code == BN_OK && i < json_array_size(inputs); i++)
         code = check_input(m, json_array_get(inputs, i), st);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
-        bool told = v[i].role != MODEL_INPUT;
-        for (size_t k = 0; !told && k < json_array_size(inputs); k++)
-            told =
+        bool listed = v[i].role != MODEL_INPUT;
+        for (size_t k = 0; !listed && k < json_array_size(inputs); k++)
+            listed =
                 strcmp(v[i].name,
                        json_string_value(json_object_get(json_array_get(inputs, k), "name"))) == 0;
-        if (!told)
+        if (!listed)
             code =
                 bn_fail(st, BN_NOT_SUPPORTED, "the model's input %s is not in the file", v[i].name);
     }

@@ -50,9 +50,8 @@ const json_t *golden_output(const golden_file *golden, size_t index, const char 
  */
 BN_MUST_USE bn_code golden_configure(const golden_file *golden, res_experiment *w, bn_status *st);
 
-/* Whether what the file describes is what INSTANCE computes: shapes of inputs,
- * outputs and stages, how inputs are made, the optimizer. BN_NOT_SUPPORTED says
- * what is not. */
+/* Checks that INSTANCE computes what the file describes: shapes of inputs, outputs and stages,
+ * rules of inputs, the optimizer. BN_NOT_SUPPORTED names the difference. */
 BN_MUST_USE bn_code golden_supports(const golden_file *golden, const model *instance,
                                     bn_status *st);
 
@@ -70,13 +69,13 @@ void golden_compare(const golden_check *c, const char *group, const char *quanti
 void golden_compare_input(const golden_check *c, const json_t *input, const double *values,
                           size_t count);
 void golden_compare_parameter_count(const golden_check *c, int64_t count);
-/* What a file lists of the output NAME: values at each end, and rows that have a largest one. */
+/* Sizes of the file's lists for the output NAME: values at each end, rows with an argmax. */
 void golden_output_counts(const golden_file *golden, const char *name, size_t *ends, size_t *rows);
 /* Figures of an output, as many as the file lists. */
 typedef struct golden_figures {
     const double *first, *last; /* values at its ends */
     double mean, std, l2, absmax, probe;
-    const double *argmax; /* of each row; NULL: not known, which passes nowhere */
+    const double *argmax; /* of each row */
 } golden_figures;
 void golden_compare_figures(const golden_check *c, const char *name, const golden_figures *figures);
 /* The same of COUNT values of the output NAME in the framework's order. */

@@ -72,7 +72,7 @@ static bn_code read_values(verifier *v, const model_variable *variable, size_t *
     return BN_OK;
 }
 
-/* Makes VARIABLE's contents before the first step in v->initial. */
+/* Puts VARIABLE's contents before the first step into v->initial. */
 static bn_code initial_values(verifier *v, const model_variable *variable, size_t *count,
                               bn_status *st)
 {

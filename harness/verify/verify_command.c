@@ -28,7 +28,7 @@ typedef struct verify_state {
     size_t count, capacity;
     json_t *lines;
     bool refused;              /* a runtime refused its options: no other worker is started */
-    const verify_entry *noted; /* whose expansion says what was left out; NULL: not yet */
+    const verify_entry *noted; /* the entry whose notes are shown; NULL: none yet */
 } verify_state;
 
 /* ---- running ----------------------------------------------------------------------------- */
@@ -42,14 +42,14 @@ static bn_code check_entry(const verify_state *v, const verify_entry *e, bn_stat
     bn_code code = golden_read(path, &golden, st);
     if (code == BN_OK &&
         (strcmp(golden.model, e->model) != 0 || strcmp(golden.variant, e->variant) != 0))
-        code = bn_fail(st, BN_FORMAT, "%s: it says that it is %s.%s", path, golden.model,
+        code = bn_fail(st, BN_FORMAT, "%s: its content is of %s.%s", path, golden.model,
                        golden.variant);
     golden_free(&golden);
     return code;
 }
 
-/* Makes the experiments of entry E, in all modes of M on all runtimes. What the file fixes, the
- * worker reads from it. */
+/* Makes the experiments of entry E, in all modes of M on all runtimes. The worker reads the rest
+ * from the file. */
 static bn_code expand(verify_state *v, const verify_entry *e, job_matrix *m, job_experiment **list,
                       size_t *count, bn_status *st)
 {
@@ -59,7 +59,7 @@ static bn_code expand(verify_state *v, const verify_entry *e, job_matrix *m, job
     bn_code code = job_matrix_expand(m, list, count, &notes, st);
     for (size_t i = 0; code == BN_OK && i < *count; i++)
         snprintf((*list)[i].what.variant, sizeof(*list)[i].what.variant, "%s", e->variant);
-    /* The same of each entry. */
+    /* The notes are the same for each entry. */
     if (notes.data && e == v->noted)
         cli_err("%s", notes.data);
     bn_text_free(&notes);
@@ -121,9 +121,9 @@ static void verify_one(verify_state *v, const verify_task *task, size_t number, 
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* Makes NAME the one front end of M. One that has not bench's usual mode, where nobody asked for
- * another, takes its own usual one, OWN. */
-static void take_front_end(job_matrix *m, const char *name, char own[RES_TEXT])
+/* Makes NAME the one framework of M. One without bench's usual mode gets its own usual mode, OWN,
+ * unless another was asked for. */
+static void set_front_end(job_matrix *m, const char *name, char own[RES_TEXT])
 {
     const frontend_info *row = frontend_named(name);
     const cli_list *modes = &m->axis[RES_AXIS_MODE];
@@ -134,25 +134,24 @@ static void take_front_end(job_matrix *m, const char *name, char own[RES_TEXT])
         job_matrix_set(m, RES_AXIS_MODE, own);
 }
 
-/* The jobs of entry E for one front end. */
-static bn_code add_some(verify_state *v, const verify_entry *e, const char *front_end,
-                        bn_status *st)
+/* The jobs of entry E for one framework. */
+static bn_code add_jobs_of(verify_state *v, const verify_entry *e, const char *front_end,
+                           bn_status *st)
 {
     job_experiment *list = NULL;
     job_matrix m = v->options->matrix;
     char own[RES_TEXT];
     size_t count = 0;
-    take_front_end(&m, front_end, own);
+    set_front_end(&m, front_end, own);
     bn_code code = expand(v, e, &m, &list, &count, st);
-    if (code == BN_OK && !bn_reserve(&v->tasks, v->count + count, &v->capacity, sizeof *v->tasks))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu jobs", v->count + count);
+    bn_grow(&v->tasks, v->count + count, &v->capacity, sizeof *v->tasks);
     for (size_t i = 0; code == BN_OK && i < count; i++)
         v->tasks[v->count++] = (verify_task){e, list[i]};
     free(list);
     return code;
 }
 
-/* The jobs of entry E: for each front end that was named, or for all that there are. */
+/* The jobs of entry E for each framework that was named, or for all. */
 static bn_code add_jobs(verify_state *v, const verify_entry *e, bn_status *st)
 {
     const cli_list *named = &v->options->matrix.axis[RES_AXIS_FRONT_END];
@@ -161,13 +160,13 @@ static bn_code add_jobs(verify_state *v, const verify_entry *e, bn_status *st)
     bn_code code = BN_OK;
     v->noted = v->noted ? v->noted : e;
     for (size_t i = 0; code == BN_OK && all && job_front_end_name(i, name); i++)
-        code = add_some(v, e, name, st);
+        code = add_jobs_of(v, e, name, st);
     for (size_t i = 0; code == BN_OK && !all && i < named->count; i++)
-        code = add_some(v, e, named->value[i].word, st);
+        code = add_jobs_of(v, e, named->value[i].word, st);
     return code;
 }
 
-/* Checks what can be checked before a worker starts, and makes the tasks. */
+/* Makes the tasks, after all checks that need no worker. */
 static bn_code prepare(verify_state *v, bn_status *st)
 {
     bn_code code = res_format_parse(cli_format(&v->options->output), &v->format, st);
@@ -197,7 +196,7 @@ static void add_word(bn_text *text, const char *word, size_t *words)
     bn_text item = {0}, list = {0};
     bn_text_printf(&item, ", %s,", word);
     bn_text_printf(&list, ", %s,", text->data ? text->data : "");
-    if (item.data && list.data && !strstr(list.data, item.data)) {
+    if (!strstr(list.data, item.data)) {
         bn_text_printf(text, "%s%s", *words ? ", " : "", word);
         ++*words;
     }
@@ -205,8 +204,8 @@ static void add_word(bn_text *text, const char *word, size_t *words)
     bn_text_free(&list);
 }
 
-/* Says what will be compared, before the first worker. */
-static void tell(const verify_state *v)
+/* Shows the plan before the first worker. */
+static void show_plan(const verify_state *v)
 {
     bn_text models = {0}, ways = {0}, runtimes = {0};
     size_t model_count = 0, way_count = 0, runtime_count = 0;
@@ -222,9 +221,8 @@ static void tell(const verify_state *v)
         cli_note_plan(v->count, "ends it, and prints what is done",
                       "%zu comparison%s of %s with PyTorch's values, a process each: %s; on "
                       "%s",
-                      v->count, v->count == 1 ? "" : "s",
-                      model_count == 1 && models.data ? models.data : several,
-                      ways.data ? ways.data : "", runtimes.data ? runtimes.data : "");
+                      v->count, v->count == 1 ? "" : "s", model_count == 1 ? models.data : several,
+                      ways.data, runtimes.data);
     bn_text_free(&models);
     bn_text_free(&ways);
     bn_text_free(&runtimes);
@@ -244,13 +242,12 @@ static void print(const verify_state *v)
 {
     bn_text table = {0}, wide = {0}, words = {0};
     verify_summary(v->lines, &words);
-    const char *summary = words.data ? words.data : "";
-    put_table(v, v->format, summary, &table);
+    put_table(v, v->format, words.data, &table);
     if (cli_is_narrow(&v->options->output))
-        put_table(v, RES_TABLE_TEXT, summary, &wide);
+        put_table(v, RES_TABLE_TEXT, words.data, &wide);
     cli_show_either(&table, &wide);
     if (!res_format_is_text(v->format) && v->format != RES_TABLE_MARKDOWN)
-        cli_err("%s", summary);
+        cli_err("%s", words.data);
     bn_text_free(&words);
 }
 
@@ -263,7 +260,7 @@ static int verify(const verify_options *options)
         code = cli_complain(&st);
     } else {
         job_supervise_begin();
-        tell(&v);
+        show_plan(&v);
         for (size_t i = 0; i < v.count && !job_interrupted() && !v.refused; i++)
             verify_one(&v, &v.tasks[i], i + 1, v.count);
         cli_line_clear();

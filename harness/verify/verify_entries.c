@@ -62,19 +62,14 @@ static bn_code read_folder(verify_entries *all, bn_status *st)
     int count = scandir(all->folder, &names, NULL, alphasort);
     if (count < 0)
         return bn_fail_errno(st, errno, "golden values: %s", all->folder);
-    bn_code code = BN_OK;
-    all->list = calloc((size_t)count + 1, sizeof *all->list);
-    if (!all->list)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %d names", count);
+    all->list = bn_zalloc((size_t)count + 1, sizeof *all->list);
     for (int i = 0; i < count; i++) {
-        if (code == BN_OK && parse_name(names[i]->d_name, &all->list[all->count]))
-            all->count++;
+        all->count += parse_name(names[i]->d_name, &all->list[all->count]);
         free(names[i]);
     }
     free(names);
-    if (code == BN_OK)
-        qsort(all->list, all->count, sizeof *all->list, by_name);
-    return code;
+    qsort(all->list, all->count, sizeof *all->list, by_name);
+    return BN_OK;
 }
 
 /* ---- choosing ------------------------------------------------------------------------ */
@@ -113,15 +108,15 @@ static bn_code unknown_model(const char *name, bn_status *st)
     char meant[RES_TEXT];
     const bool is_near = job_axis_meant(RES_AXIS_MODEL, name, meant);
     (void)job_axis_takes(RES_AXIS_MODEL, name, &known);
-    bn_fail_meant(st, BN_INVALID,
-                  (bn_meant){is_near ? meant : NULL, "There is",
-                             known.failed || !known.data ? "another" : known.data},
-                  "--model: there is no '%s'", name);
+    bn_fail_meant(
+        st, BN_INVALID,
+        (bn_meant){is_near ? meant : NULL, "There is", known.data ? known.data : "another"},
+        "--model: there is no '%s'", name);
     bn_text_free(&known);
     return BN_INVALID;
 }
 
-/* Whether NAME is a variant that models have; folders may have others. */
+/* Whether models have a variant NAME; folders may have others. */
 static bool variant_usual(const char *name)
 {
     bn_text others = {0};
@@ -143,8 +138,7 @@ static bn_code unknown_variant(const verify_entries *all, const char *name, bn_s
             bn_text_printf(&known, "%s%s", known.length ? ", " : "", all->list[i].variant);
     }
     bn_fail_meant(st, BN_INVALID,
-                  (bn_meant){bn_near_best(&near), "It has",
-                             known.failed || !known.data ? "no entries" : known.data},
+                  (bn_meant){bn_near_best(&near), "It has", known.data ? known.data : "no entries"},
                   "--variant: %s has no '%s'", all->folder, name);
     bn_text_free(&known);
     return BN_INVALID;
@@ -170,7 +164,7 @@ static bn_code choose_model(verify_entries *all, const verify_options *o, const 
     }
     for (size_t i = 0; i < all->count; i++) {
         verify_entry *e = &all->list[i];
-        if (strcmp(e->model, name) != 0 || !in_list(variants_of(o), e->variant))
+        if (strcmp(e->model, name) != 0 || !in_list(variants, e->variant))
             continue;
         if (!model_known(name))
             refuse(all, e, "bench has no model of that name");
@@ -180,8 +174,8 @@ static bn_code choose_model(verify_entries *all, const verify_options *o, const 
     return BN_OK;
 }
 
-/* Chooses every entry that bench has a model for; others are named, and are no failure. With --all
- * the default of --variant does not count: it takes every variant. */
+/* Chooses each entry of a model that bench has; others are named, and are no failure. With --all
+ * the default of --variant stands for every variant. */
 static void choose_all(verify_entries *all, const verify_options *o)
 {
     const cli_list *variants = variants_of(o);
@@ -189,7 +183,7 @@ static void choose_all(verify_entries *all, const verify_options *o)
                      strcmp(variants->value[0].word, res_axes[RES_AXIS_VARIANT].usual) == 0;
     for (size_t i = 0; i < all->count; i++) {
         verify_entry *e = &all->list[i];
-        const bool wanted = any || in_list(variants_of(o), e->variant);
+        const bool wanted = any || in_list(variants, e->variant);
         e->chosen = wanted && model_known(e->model);
         if (wanted && !e->chosen)
             cli_say("bench: %s.%s: bench has no model of that name; left out", e->model,
@@ -197,7 +191,7 @@ static void choose_all(verify_entries *all, const verify_options *o)
     }
 }
 
-/* The layers that --depth asks for and that E's golden values are not of; 0: none. */
+/* A --depth that is not that of E's golden values; 0: none. */
 static int other_depth(const verify_entry *e, const cli_list *depths)
 {
     model_info info = {0};
@@ -210,7 +204,8 @@ static int other_depth(const verify_entry *e, const cli_list *depths)
     return 0;
 }
 
-/* Golden values are of one number of layers. What was not asked for by name is left out. */
+/* Golden values are of one depth. An entry of another is refused where it was named, else left out.
+ */
 static void check_depths(verify_entries *all, const verify_options *o, bool by_name)
 {
     for (size_t i = 0; i < all->count; i++) {

@@ -1,7 +1,7 @@
 /*
  * verify_framework.c - in a worker: a framework's script computes what a file of golden values
  * describes, from our weights and our batch. The rules and tolerances are those for bench's own
- * steps; what a script does not answer (probes of gradients, parameters one by one, stages) is not
+ * steps. Scripts answer no probes of gradients, single parameters or stages: these are not
  * compared.
  */
 #include "harness/verify/verify_framework_priv.h"
@@ -18,8 +18,8 @@
 /* A comparison in progress. */
 typedef struct verified {
     const golden_check *c;
-    const json_t *root; /* what the script answers */
-    const char *name;   /* of the front end */
+    const json_t *root; /* the answer of the script */
+    const char *name;   /* of the framework */
 } verified;
 
 static bn_code lacks(const verified *v, const char *name, bn_status *st)
@@ -36,13 +36,14 @@ static bool number_of(const json_t *object, const char *name, double *number)
     return json_is_number(value) || json_is_null(value);
 }
 
-/* OBJECT's list NAME of COUNT numbers as doubles (malloc); NULL where it is none, or without
- * memory. */
+/* OBJECT's list NAME of COUNT numbers as doubles, for free; NULL where it is none. */
 static double *numbers_of(const json_t *object, const char *name, size_t count)
 {
     const json_t *list = json_object_get(object, name);
-    double *numbers = json_array_size(list) == count ? calloc(count + 1, sizeof *numbers) : NULL;
-    for (size_t i = 0; numbers && i < count; i++) {
+    if (json_array_size(list) != count)
+        return NULL;
+    double *numbers = bn_zalloc(count + 1, sizeof *numbers);
+    for (size_t i = 0; i < count; i++) {
         const json_t *value = json_array_get(list, i);
         numbers[i] = json_is_number(value) ? json_number_value(value) : (double)NAN;
     }
@@ -116,8 +117,7 @@ static bn_code compare_gradients(const verified *v, bn_status *st)
     return BN_OK;
 }
 
-/* What the framework says of the statistic KEY, which it computes otherwise by its own rule; NULL:
- * nothing. */
+/* The framework's note on the statistic KEY, which it computes by a rule of its own; NULL: none. */
 static const char *deviation_of(const verified *v, const char *key)
 {
     const json_t *list = json_object_get(v->root, "deviations");
@@ -130,7 +130,7 @@ static const char *deviation_of(const verified *v, const char *key)
     return NULL;
 }
 
-/* The last comparison is shown with what the framework says of it, and fails nothing. */
+/* Shows the last comparison with the framework's note, and does not count it as failed. */
 static void excuse_last(const verified *v, const char *deviation)
 {
     json_t *last = json_array_get(v->c->rows, json_array_size(v->c->rows) - 1);
@@ -182,8 +182,8 @@ static bn_code compare_training(const verified *v, bn_status *st)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* Whether what the file describes is what our model of E computes: the script gets that model's
- * weights and batch. */
+/* Checks that our model of E computes what the file describes: the script gets its weights and
+ * batch. */
 static bn_code check_model(const golden_check *c, const job_experiment *e, bn_status *st)
 {
     model_options o = job_model_options(&e->what, e->what.runtime);

@@ -18,7 +18,7 @@ static bool passed(const json_t *line)
     return json_is_true(json_object_get(line, "pass"));
 }
 
-/* The share of its tolerance that a line's difference is; infinite for a failed worker. */
+/* The share of its tolerance that a line's difference uses; infinite for a failed worker. */
 static double used(const json_t *line)
 {
     const json_t *difference = json_object_get(line, "difference");
@@ -49,7 +49,7 @@ static size_t worker_end(const json_t *lines, size_t begin)
     return end;
 }
 
-/* Whether no other line of the group, among its worker's from BEGIN to END, is worse; of equals the
+/* Whether line INDEX is the worst of its group among its worker's from BEGIN to END; of equals the
  * first counts. */
 static bool is_worst(const json_t *lines, size_t index, size_t begin, size_t end)
 {
@@ -116,7 +116,7 @@ void verify_table(const json_t *lines, res_format format, bool all, bn_text *out
         {"tolerance", true}, {"pass", false}};
     if (format == RES_TABLE_JSON) {
         char *text = json_dumps(lines, JSON_INDENT(1) | RES_JSON_SHOWN);
-        bn_text_puts(out, text ? text : "[]");
+        bn_text_puts(out, text);
         bn_text_putc(out, '\n');
         free(text);
         return;
@@ -145,7 +145,7 @@ size_t verify_failures(const json_t *lines)
     return failed;
 }
 
-/* Each thing once that a framework says it computes otherwise, with the number of its lines. */
+/* Each quantity that a framework computes differently by its own word, with the number of lines. */
 static void put_deviations(const json_t *lines, bn_text *out)
 {
     json_t *counts = json_object(), *count;

@@ -1,6 +1,6 @@
 /*
- * device_profile.c - device times from the plugin's own profiler, and from the same steps the
- * overheads: PJRT time, as the host saw it, less device time.
+ * device_profile.c - device times from the plugin's own profiler, and overheads from the same
+ * steps: the host's PJRT time minus device time.
  */
 #include "harness/worker/worker.h"
 #include "runtime/profile/profile.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps that were profiled. */
+/* Profiled steps. */
 typedef struct profiled {
     const rt_device_span *spans;
     size_t count, steps;
@@ -17,15 +17,15 @@ typedef struct profiled {
 
 /* Whether NAME, as a profile has it, is of MODULE: "bench_step(7)" is of "bench_step", but
  * "bench_relu6" is not of "bench_relu". */
-static bool is_of(const char *name, const char *module)
+static bool names_module(const char *name, const char *module)
 {
     const char *at = strstr(name, module);
     size_t length = strlen(module);
     return at && (at[length] == '\0' || at[length] == '(' || at[length] == '.');
 }
 
-/* Each step's PJRT time less the device times of its own executions: pairs, so that
- * the device's jitter drops out. DURATIONS are in order of start. */
+/* Each step's PJRT time minus the device times of its own executions: pairs, so that the device's
+ * jitter cancels. DURATIONS are in order of start. */
 static void pair_overheads(const profiled *p, size_t row, size_t per_step, const double *durations,
                            double *scratch, res_execution *out)
 {
@@ -41,8 +41,8 @@ static void pair_overheads(const profiled *p, size_t row, size_t per_step, const
     out->overhead_high_ns = overhead.high;
 }
 
-/* Whether the steps have another execution whose module is called as that of ROW, as those of a step
- * have that a read breaks: the profile does not tell them apart. */
+/* Whether the steps have another execution whose module has the name of ROW's, as in a step that a
+ * read breaks: the profile does not distinguish them. */
 static bool has_namesake(const worker_session *s, size_t row)
 {
     const char *module = mode_execution_at(s->mode, row)->module;
@@ -55,8 +55,8 @@ static bool has_namesake(const worker_session *s, size_t row)
 }
 
 /* Fills a row's figures. A profile that lacks some of the row's executions is not used. Where it
- * has too many, they cannot be matched with the steps, and where it tells kernels, the host was
- * slowed down: then the overhead is of executions without a profiler (res_execution_overhead). */
+ * has too many, they cannot be matched with the steps, and where it has kernels, it slowed down the
+ * host: then the overhead is of executions without a profiler (res_execution_overhead). */
 static void use_spans(const worker_session *s, const profiled *p, size_t row, double *durations,
                       res_execution *out)
 {
@@ -67,7 +67,7 @@ static void use_spans(const worker_session *s, const profiled *p, size_t row, do
     if (has_namesake(s, row))
         return;
     for (size_t i = 0; i < p->count; i++) {
-        if (!is_of(p->spans[i].name, x->module))
+        if (!names_module(p->spans[i].name, x->module))
             continue;
         by_kernels = by_kernels || p->spans[i].kernels > 0;
         durations[n++] = (double)p->spans[i].busy_ns; /* gaps between kernels are the host's */
@@ -106,11 +106,9 @@ void worker_measure_profile(worker_session *s, size_t steps, res_record *r)
     void *xspace = NULL;
     size_t size = 0, count = 0;
     bn_status st = {.code = BN_OK};
-    double *pjrt_ns = calloc((r->execution_count + 1) * steps, sizeof *pjrt_ns);
-    if (!pjrt_ns || rt_profiler_start(s->plugin, false, &profiler, &st) != BN_OK) {
-        free(pjrt_ns);
+    if (rt_profiler_start(s->plugin, false, &profiler, &st) != BN_OK)
         return;
-    }
+    double *pjrt_ns = bn_zalloc((r->execution_count + 1) * steps, sizeof *pjrt_ns);
     worker_send_progress("profiling", 0, 0);
     bn_code code = run_steps(s, steps, pjrt_ns, &st);
     bn_code finished = rt_profiler_finish(profiler, &xspace, &size, &st);

@@ -1,11 +1,11 @@
 /*
- * device_time.c - what each execution costs alone, and how much of that is the device's.
+ * device_time.c - the cost of each execution alone, and the device's share of it.
  *
  * PJRT time is an execution submitted alone, from submit to ready. Device time comes from the
  * plugin's profiler where it has one, else from probes: in the rounds of the measuring loop an
- * execution runs a few times awaited one by one, and as often queued. What the queue saves is the
- * fixed cost of all but one, so both are exposed to the same disturbances (results/records/probes.c
- * makes the estimate and refuses it where it cannot hold).
+ * execution runs a few times awaited one by one, and as often queued. The queue saves the fixed
+ * cost of all but one, and both meet the same disturbances (results/records/probes.c makes the
+ * estimate and rejects it where it is not valid).
  */
 #include "harness/worker/measure_priv.h"
 
@@ -17,11 +17,11 @@
 /* Executions of a probe; fewer where a step is long. */
 #define USUAL_DEPTH    6
 #define LONG_DEPTH     2
-/* Probes of an experiment: as many as its measuring time has room for, within these. */
+/* Probes of an experiment: as many as fit into its measuring time, within these. */
 #define MOST_PROBES    40
 #define LEAST_PROBES   5
 #define FEWEST_PROBES  3 /* where a step is long */
-/* Device time by probes may be so much of the median step, for both vary. */
+/* The largest share of the median step that device time by probes may have, since both vary. */
 #define MOST_OF_WALL   1.02
 #define LEAST_PROFILED 5
 #define MOST_PROFILED  64
@@ -64,10 +64,8 @@ bn_code worker_plan_probes(worker_member *m, size_t rounds, double longest_ns, b
     if (m->unprobed)
         m->probe_rounds = 0;
     free(m->probes);
-    m->probes = calloc(m->probe_rows * m->probe_rounds + 1, sizeof *m->probes);
-    if (!m->probes)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for probes");
-    /* The first probes run with cold caches and are not kept. Long ones do not feel it. */
+    m->probes = bn_zalloc(m->probe_rows * m->probe_rounds + 1, sizeof *m->probes);
+    /* The first probes run with cold caches and are not kept. For long ones that is negligible. */
     return later || is_long ? BN_OK
                             : mode_step_probe(m->s.mode, &m->s.call, 1, MODE_PROBE_AWAITED, st);
 }
@@ -177,9 +175,7 @@ static bn_code fill_row(const worker_member *m, size_t row, res_execution *out, 
 {
     const size_t count = row < m->probe_rows ? m->probe_count : 0;
     const bool is_run = mode_execution_at(m->s.mode, row)->per_step > 0;
-    out->pjrt_ns = calloc(count + 1, sizeof *out->pjrt_ns);
-    if (!out->pjrt_ns)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
+    out->pjrt_ns = bn_zalloc(count + 1, sizeof *out->pjrt_ns);
     if (!is_run) {
         snprintf(out->device_note, sizeof out->device_note, "not executed in a steady step");
         return BN_OK;
@@ -206,10 +202,10 @@ static double step_device_low(const res_record *r)
     return sum;
 }
 
-/* Takes back device times by probes that together are above the median step by more than their
- * intervals: a disturbance met the probes and not the steps. Steps that overlap, or vary, say
- * nothing of that. */
-static void refuse_above_wall(const worker_member *m)
+/* Removes device times by probes that together exceed the median step by more than their intervals:
+ * interference with the probes and not with the steps. Steps that overlap, or vary, do not show
+ * that. */
+static void reject_above_wall(const worker_member *m)
 {
     res_record *r = m->record;
     const double wall_ns = res_quantile(r->wall_ns, r->step_count, 0.5);
@@ -246,9 +242,9 @@ static size_t profiled_steps(const worker_member *m)
     return (size_t)fmin(fmax(steps, LEAST_PROFILED), MOST_PROFILED);
 }
 
-static bn_code prepare(worker_member *m, bn_status *st)
+static bn_code prepare_executions(worker_member *m, bn_status *st)
 {
-    /* Repetitions run one program, so one batch. It may be one that is not compiled yet. */
+    /* Repetitions run one program, so one batch. Its program may not be compiled yet. */
     worker_feed_hold(m->s.feed);
     bn_code code = m->s.feed ? mode_step(m->s.mode, &m->s.call, NULL, st) : BN_OK;
     if (code == BN_OK)
@@ -262,25 +258,18 @@ static bn_code prepare(worker_member *m, bn_status *st)
     return code;
 }
 
-/* Fills rows without times, and says WHY. */
-static bn_code leave_out(res_record *r, const char *why, bn_status *st)
-{
-    for (size_t i = 0; i < r->execution_count; i++) {
-        res_execution *x = &r->executions[i];
-        snprintf(x->device_note, sizeof x->device_note, "%s", why);
-        x->pjrt_ns = calloc(1, sizeof *x->pjrt_ns);
-        if (!x->pjrt_ns)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
-    }
-    return BN_OK;
-}
-
 bn_code worker_finish_executions(worker_member *m, gsl_rng *rng, bn_status *st)
 {
     res_record *r = m->record;
-    bn_code code = prepare(m, st);
-    if (code == BN_OK && m->unprobed)
-        return leave_out(r, m->unprobed, st);
+    bn_code code = prepare_executions(m, st);
+    if (code == BN_OK && m->unprobed) {
+        for (size_t i = 0; i < r->execution_count; i++) {
+            res_execution *x = &r->executions[i];
+            snprintf(x->device_note, sizeof x->device_note, "%s", m->unprobed);
+            x->pjrt_ns = bn_zalloc(1, sizeof *x->pjrt_ns);
+        }
+        return BN_OK;
+    }
     if (code == BN_OK && may_profile(m))
         worker_measure_profile(&m->s, profiled_steps(m), r);
     const bool missing = code == BN_OK && !m->queued && !all_profiled(r);
@@ -291,6 +280,6 @@ bn_code worker_finish_executions(worker_member *m, gsl_rng *rng, bn_status *st)
     for (size_t row = 0; code == BN_OK && row < r->execution_count; row++)
         code = fill_row(m, row, &r->executions[row], st);
     if (code == BN_OK)
-        refuse_above_wall(m);
+        reject_above_wall(m);
     return code == BN_OK ? BN_OK : bn_context(st, "measuring executions");
 }

@@ -1,7 +1,7 @@
 /*
- * feed.c - how batches reach the device. Synthetic batches lie there from the start. Others are
- * sent in each step, and the step waits for them (transfer), or they travel while the device works
- * on the step before (prefetch).
+ * feed.c - batches on their way to the device. Synthetic batches are there from the start. Others
+ * are sent in each step, and the step waits for them (transfer), or they travel while the device
+ * works on the step before (prefetch).
  *
  * Host batches are made before anything is measured: a step pays for the transfer, not for our
  * random numbers. Batch K has the contents of seed + K, so the first one is the batch of a run
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many batches are made; then they come again. */
+/* Batches that are made; then they repeat. */
 #define FIXED_BATCHES   4
 #define VARYING_BATCHES 32
 
-typedef enum feed_way { FEED_SYNTHETIC, FEED_TRANSFER, FEED_PREFETCH } feed_way;
+typedef enum feed_kind { FEED_SYNTHETIC, FEED_TRANSFER, FEED_PREFETCH } feed_kind;
 
 typedef struct feed_batch {
     void **host;               /* [input] */
@@ -27,7 +27,7 @@ typedef struct feed_batch {
 
 struct worker_feed {
     worker_session *session;
-    feed_way way;
+    feed_kind kind;
     mode_feed hooks;
     tg_tensor **inputs;
     const model_variable **rules; /* [input] */
@@ -55,18 +55,16 @@ static bool is_shaped(const worker_feed *f, const model_variable *v)
            (model_dtypes_differ(f->session->instance) && v->role == MODEL_INPUT);
 }
 
-static bn_code make_lists(worker_feed *f, bn_status *st)
+static void make_lists(worker_feed *f)
 {
     size_t count;
     const model_variable *v = model_variables(f->session->instance, &count);
-    f->inputs = calloc(count, sizeof(tg_tensor *));
-    f->rules = calloc(count, sizeof(model_variable *));
-    f->shaped = calloc(count, sizeof(tg_tensor *));
-    f->shaped_result = calloc(count, sizeof *f->shaped_result);
-    f->ahead = calloc(count, sizeof(rt_buffer *));
-    f->ahead_done = calloc(count, sizeof(rt_event *));
-    if (!f->inputs || !f->rules || !f->shaped || !f->shaped_result || !f->ahead || !f->ahead_done)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a feed");
+    f->inputs = bn_zalloc(count, sizeof(tg_tensor *));
+    f->rules = bn_zalloc(count, sizeof(model_variable *));
+    f->shaped = bn_zalloc(count, sizeof(tg_tensor *));
+    f->shaped_result = bn_zalloc(count, sizeof *f->shaped_result);
+    f->ahead = bn_zalloc(count, sizeof(rt_buffer *));
+    f->ahead_done = bn_zalloc(count, sizeof(rt_event *));
     for (size_t i = 0; i < count; i++) {
         if (v[i].role == MODEL_INPUT) {
             f->rules[f->input_count] = &v[i];
@@ -77,7 +75,6 @@ static bn_code make_lists(worker_feed *f, bn_status *st)
             f->shaped[f->shaped_count++] = v[i].tensor;
         }
     }
-    return BN_OK;
 }
 
 static bn_code make_contents(worker_feed *f, feed_batch *b, uint64_t seed, bn_status *st)
@@ -89,7 +86,7 @@ static bn_code make_contents(worker_feed *f, feed_batch *b, uint64_t seed, bn_st
             return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a batch");
         bn_code code = model_initial(f->rules[i], seed, b->host[i], st);
         rt_event *done = NULL;
-        if (code == BN_OK && f->way == FEED_SYNTHETIC)
+        if (code == BN_OK && f->kind == FEED_SYNTHETIC)
             code = mode_upload(f->session->mode, type, b->host[i], &b->resident[i], &done, st);
         if (code == BN_OK && done)
             code = rt_event_await(f->session->client, done, st);
@@ -119,11 +116,9 @@ static bn_code make_batch(worker_feed *f, uint64_t number, bn_status *st)
 {
     feed_batch *b = &f->batches[number];
     model *instance = f->session->instance;
-    b->host = calloc(f->input_count + 1, sizeof(void *));
-    b->resident = calloc(f->input_count + 1, sizeof(rt_buffer *));
-    b->types = calloc(f->shaped_count + 1, sizeof *b->types);
-    if (!b->host || !b->resident || !b->types)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a batch");
+    b->host = bn_zalloc(f->input_count + 1, sizeof(void *));
+    b->resident = bn_zalloc(f->input_count + 1, sizeof(rt_buffer *));
+    b->types = bn_zalloc(f->shaped_count + 1, sizeof *b->types);
     bn_code code = BN_OK;
     if (f->varying)
         code = model_draw_batch(instance, number, f->session->experiment->what.buckets, st);
@@ -138,8 +133,8 @@ static bn_code make_batch(worker_feed *f, uint64_t number, bn_status *st)
 
 /* ---- a step --------------------------------------------------------------------------- */
 
-/* Gives inputs and results the types of batch B. What results of another shape held is dropped. */
-static void take_shapes(worker_feed *f, const feed_batch *b, mode *m)
+/* Gives inputs and results the types of batch B, and drops results of another shape. */
+static void set_shapes(worker_feed *f, const feed_batch *b, mode *m)
 {
     for (size_t i = 0; i < f->shaped_count; i++) {
         if (tg_type_equal(tg_tensor_type(f->shaped[i]), &b->types[i]))
@@ -164,7 +159,7 @@ static bn_code send(worker_feed *f, const feed_batch *b, mode *m, bn_status *st)
     return code;
 }
 
-/* The buffers on their way become the inputs' contents. WAIT: not before they have arrived. */
+/* Makes the buffers on their way the inputs' contents. WAIT: once they have arrived. */
 static bn_code receive(worker_feed *f, mode *m, bool wait, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -175,17 +170,17 @@ static bn_code receive(worker_feed *f, mode *m, bool wait, bn_status *st)
         f->ahead_done[i] = NULL;
         if (code == BN_OK && wait)
             code = rt_buffer_await(f->session->client, f->ahead[i], st);
-        if (code == BN_OK)
-            code = mode_place(m, f->inputs[i], f->ahead[i], st);
-        if (code == BN_OK)
+        if (code == BN_OK) {
+            mode_place(m, f->inputs[i], f->ahead[i]);
             f->ahead[i] = NULL;
+        }
     }
     f->is_ahead = false;
     return code;
 }
 
-/* What an example's host tells the step that begins. */
-static bn_code tell_step(worker_feed *f, mode *m, bn_status *st)
+/* The host's part of an example before a step: its arguments, log and learning rate. */
+static bn_code begin_host_step(worker_feed *f, mode *m, bn_status *st)
 {
     model *instance = f->session->instance;
     const uint64_t step = f->steps++;
@@ -201,29 +196,29 @@ static bn_code tell_step(worker_feed *f, mode *m, bn_status *st)
     return mode_write(m, f->rate, &rate, st);
 }
 
-static bn_code begin(void *context, mode *m, bn_status *st)
+static bn_code begin_step(void *context, mode *m, bn_status *st)
 {
     worker_feed *f = context;
     const feed_batch *b = &f->batches[f->next];
-    bn_code code = tell_step(f, m, st);
-    if (code == BN_OK && f->way != FEED_SYNTHETIC && !f->is_ahead)
+    bn_code code = begin_host_step(f, m, st);
+    if (code == BN_OK && f->kind != FEED_SYNTHETIC && !f->is_ahead)
         code = send(f, b, m, st);
-    take_shapes(f, b, m);
+    set_shapes(f, b, m);
     mode_count(m, BN_COUNTER_POSITIONS, b->positions);
     mode_count(m, BN_COUNTER_POSITIONS_PADDED, b->padded);
-    if (code == BN_OK && f->way != FEED_SYNTHETIC)
-        code = receive(f, m, f->way == FEED_TRANSFER, st);
-    for (size_t i = 0; i < f->input_count && f->way == FEED_SYNTHETIC; i++)
+    if (code == BN_OK && f->kind != FEED_SYNTHETIC)
+        code = receive(f, m, f->kind == FEED_TRANSFER, st);
+    for (size_t i = 0; i < f->input_count && f->kind == FEED_SYNTHETIC; i++)
         tg_tensor_set_data(f->inputs[i], b->resident[i]);
     if (!f->held)
         f->next = (f->next + 1) % f->batch_count;
     return code == BN_OK ? BN_OK : bn_context(st, "input");
 }
 
-static bn_code submitted(void *context, mode *m, bn_status *st)
+static bn_code step_submitted(void *context, mode *m, bn_status *st)
 {
     worker_feed *f = context;
-    if (f->way != FEED_PREFETCH)
+    if (f->kind != FEED_PREFETCH)
         return BN_OK;
     bn_code code = send(f, &f->batches[f->next], m, st);
     return code == BN_OK ? BN_OK : bn_context(st, "input");
@@ -231,11 +226,11 @@ static bn_code submitted(void *context, mode *m, bn_status *st)
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-/* Releases all batches. Inputs hold nothing afterwards. */
-static void let_go(worker_feed *f)
+/* Releases all batches; the inputs are empty afterwards. */
+static void release_batches(worker_feed *f)
 {
     for (size_t i = 0; i < f->input_count; i++) {
-        if (f->way == FEED_SYNTHETIC)
+        if (f->kind == FEED_SYNTHETIC)
             tg_tensor_set_data(f->inputs[i], NULL);
         rt_event_release(f->session->client, f->ahead_done[i]);
         rt_buffer_release(f->session->client, f->ahead[i]);
@@ -243,10 +238,8 @@ static void let_go(worker_feed *f)
     for (size_t k = 0; k < f->batch_count; k++) {
         feed_batch *b = &f->batches[k];
         for (size_t i = 0; i < f->input_count; i++) {
-            if (b->resident)
-                rt_buffer_release(f->session->client, b->resident[i]);
-            if (b->host)
-                free(b->host[i]);
+            rt_buffer_release(f->session->client, b->resident[i]);
+            free(b->host[i]);
         }
         free(b->host);
         free(b->resident);
@@ -258,7 +251,7 @@ void worker_feed_free(worker_feed *f)
 {
     if (!f)
         return;
-    let_go(f);
+    release_batches(f);
     free(f->inputs);
     free(f->rules);
     free(f->shaped);
@@ -268,8 +261,8 @@ void worker_feed_free(worker_feed *f)
     free(f);
 }
 
-/* Whether the steps of S's model take something of the host, an example's. */
-static bool is_told(const worker_session *s)
+/* Whether the host has a part in the steps of S's model, an example. */
+static bool has_host_part(const worker_session *s)
 {
     size_t bytes;
     float rate;
@@ -282,18 +275,17 @@ bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_status *st)
     const res_experiment *w = &s->experiment->what;
     const bool varying = strcmp(w->lengths, "varying") == 0;
     *feed = NULL;
-    if (!varying && strcmp(w->input, "synthetic") == 0 && !is_told(s))
+    if (!varying && strcmp(w->input, "synthetic") == 0 && !has_host_part(s))
         return BN_OK;
-    worker_feed *f = calloc(1, sizeof *f);
-    if (!f)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a feed");
+    worker_feed *f = bn_zalloc(1, sizeof *f);
+    bn_code code = BN_OK;
     f->session = s;
-    f->way = strcmp(w->input, "prefetch") == 0   ? FEED_PREFETCH
-             : strcmp(w->input, "transfer") == 0 ? FEED_TRANSFER
-                                                 : FEED_SYNTHETIC;
-    f->hooks = (mode_feed){.context = f, .begin = begin, .submitted = submitted};
+    f->kind = strcmp(w->input, "prefetch") == 0   ? FEED_PREFETCH
+              : strcmp(w->input, "transfer") == 0 ? FEED_TRANSFER
+                                                  : FEED_SYNTHETIC;
+    f->hooks = (mode_feed){.context = f, .begin = begin_step, .submitted = step_submitted};
     f->varying = varying;
-    bn_code code = make_lists(f, st);
+    make_lists(f);
     for (size_t i = 0; i < f->input_count; i++)
         mode_clear(s->mode, f->inputs[i]);
     const model_variable *rate = model_find(s->instance, "learning_rate");

@@ -1,11 +1,11 @@
 /*
  * framework.c - in a worker: a framework's script runs a model of ours, with our weights and our
- * batch, under the recorder. The worker makes the files, starts the script, waits, and reads what
- * it answers. The worker loads no plugin itself.
+ * batch, under the recorder. The worker makes the files, starts the script, waits, and reads its
+ * report. The worker loads no plugin itself.
  *
- * The script's process is in the worker's process group, so that whatever ends the worker ends it,
- * too. Where a signal ends the script, the worker dies of the same one: the parent then tells what
- * happened as it does of any worker, with the last words and the kernel's word on memory.
+ * The script's process is in the worker's process group, so that it ends with the worker. Where a
+ * signal ends the script, the worker ends by the same one: the parent then explains it as of any
+ * worker, with the last words and the kernel's count of kills for memory.
  */
 #define _GNU_SOURCE
 #include "harness/worker/framework_priv.h"
@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_MS         500    /* from one look at the cores to the next, which takes 50 us */
+#define CHECK_MS        500    /* between two checks of the cores, each of 50 us */
 #define MOST_RECORDINGS 100000 /* of one model, phase, front end and mode in a folder */
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static bn_code path_in(const worker_framework *f, const char *name, char path[PA
                : bn_fail(st, BN_INVALID, "%s: its name is too long", f->folder);
 }
 
-/* Where the recording goes. One that stays has a folder of its own, the first that is not there. */
+/* Names the recording's folder. One that is kept has its own, the first free name. */
 static bn_code name_recording(worker_framework *f, bn_status *st)
 {
     const res_experiment *w = &f->e.what;
@@ -85,7 +85,7 @@ static bn_code name_files(worker_framework *f, bn_status *st)
     return code == BN_OK ? name_recording(f, st) : code;
 }
 
-/* Makes the model of F's experiment, and fills in what it has by itself. */
+/* Makes the model of F's experiment, and fills in the model's own batch and sizes. */
 static bn_code make_model(worker_framework *f, const worker_framework_options *o, bn_status *st)
 {
     res_experiment *w = &f->e.what;
@@ -131,7 +131,7 @@ static bn_code write_files(worker_framework *f, const worker_framework_options *
                                 .learning_rate = m->learning_rate,
                                 /* A model that drops nothing out has no generator. */
                                 .dropout = model_find(f->instance, "generator") != NULL,
-                                /* The last one has no next one that ends it. */
+                                /* A step ends with the next one's begin. */
                                 .steps = f->e.steps + 1,
                                 .warmup = f->e.warmup,
                                 .min_time = f->e.min_time,
@@ -144,7 +144,7 @@ static bn_code write_files(worker_framework *f, const worker_framework_options *
 
 /* ---- the recorder ---------------------------------------------------------------------------- */
 
-/* A suite was made for one file, and no other is run. */
+/* A suite is planned for one file of the plugin, and no other is run. */
 static bn_code check_planned(const worker_framework *f, bn_status *st)
 {
     const char *planned = json_string_value(json_object_get(f->e.suite, "runtime_sha256"));
@@ -156,9 +156,9 @@ static bn_code check_planned(const worker_framework *f, bn_status *st)
                    f->way.plugin, found, planned);
 }
 
-/* Puts the recorder before the runtime. What the user has set in its way is refused: a run that is
- * not recorded measures nothing. */
-static bn_code stand_between(worker_framework *f, bn_status *st)
+/* Puts the recorder before the runtime. Variables of the user that prevent it are refused: a run
+ * that is not recorded measures nothing. */
+static bn_code insert_recorder(worker_framework *f, bn_status *st)
 {
     int folder = -1;
     bn_code code = bn_private_folder(f->recording, &folder, st);
@@ -193,7 +193,7 @@ static void run_script(const worker_framework *f, pid_t parent)
         _exit(127);
     /* The wire to the parent is the worker's. */
     close_range(3, ~0u, 0);
-    /* What Python keeps compiled is run by the next process, so nobody else may write it. */
+    /* The next process runs Python's compiled files, so nobody else may write them. */
     umask(umask(0) | S_IWGRP | S_IWOTH);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
@@ -202,20 +202,15 @@ static void run_script(const worker_framework *f, pid_t parent)
     _exit(127);
 }
 
-/* Ends as the script did. */
-static void die_alike(int number)
-{
-    /* One core file is enough. */
-    prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
-    signal(number, SIG_DFL);
-    kill(getpid(), number);
-}
-
-/* What STATUS says that the script's report does not. */
-static bn_code explain(const worker_framework *f, int status, bn_status *st)
+/* Whether the script, which ended with STATUS, has left a report. Where it did not, this process
+ * ends as the script did. */
+static bn_code check_report(const worker_framework *f, int status, bn_status *st)
 {
     if (WIFSIGNALED(status)) {
-        die_alike(WTERMSIG(status));
+        /* One core file is enough. */
+        prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
+        signal(WTERMSIG(status), SIG_DFL);
+        kill(getpid(), WTERMSIG(status));
         return bn_fail(st, BN_CRASH, "%s was killed by signal %d", f->row->name, WTERMSIG(status));
     }
     if (access(f->report_path, F_OK) == 0)
@@ -226,13 +221,13 @@ static bn_code explain(const worker_framework *f, int status, bn_status *st)
     return bn_fail(st, BN_CRASH, "%s ended without a report", f->row->name);
 }
 
-/* Waits for the script's process PID, and sees now and then whether the cores are near each other.
- * Its rounds are its own: none can be run again. */
+/* Waits for the script's process PID, and checks now and then whether the cores are apart. Its
+ * rounds cannot be run again. */
 static bn_code await_script(worker_framework *f, pid_t pid, int *status, bn_status *st)
 {
     struct pollfd ends = {.fd = pidfd_open(pid, 0), .events = POLLIN};
     cores_nearness_begin(&f->near, NULL, f->idle, 0, 0);
-    while (ends.fd >= 0 && f->near.watch && poll(&ends, 1, LOOK_MS) == 0)
+    while (ends.fd >= 0 && f->near.watch && poll(&ends, 1, CHECK_MS) == 0)
         (void)!cores_nearness_repeats(&f->near, 0);
     cores_nearness_end(&f->near);
     if (ends.fd >= 0)
@@ -259,13 +254,13 @@ static bn_code run_process(worker_framework *f, bn_status *st)
     if (await_script(f, pid, &status, st) != BN_OK)
         return st->code;
     f->end_ns = bn_now_ns();
-    if (explain(f, status, st) != BN_OK)
+    if (check_report(f, status, st) != BN_OK)
         return st->code;
     bn_code code = frontend_report_read(f->report_path, f->row, &f->ask, &f->report, st);
     if (code == BN_OK && WEXITSTATUS(status) != 0)
         code = bn_fail(st, BN_CRASH, "%s ended with code %d after its report", f->row->name,
                        WEXITSTATUS(status));
-    /* Whatever it answers is of files that are known, or of none. */
+    /* The report counts only if it is of the files that were hashed. */
     if (code == BN_OK)
         code = job_way_check(&f->way, st);
     return code == BN_OK ? frontend_files_check(f->files, st) : code;
@@ -273,7 +268,7 @@ static bn_code run_process(worker_framework *f, bn_status *st)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static bn_code run(worker_framework *f, const worker_framework_options *o, bn_status *st)
+static bn_code run_framework(worker_framework *f, const worker_framework_options *o, bn_status *st)
 {
     f->row = frontend_named(f->e.what.front_end);
     if (!f->row)
@@ -285,35 +280,27 @@ static bn_code run(worker_framework *f, const worker_framework_options *o, bn_st
         code = write_files(f, o, st);
     if (code != BN_OK)
         return code;
-    /* What is refused now are the user's words. */
+    /* From here on a refusal is a usage error. */
     worker_send_progress(JOB_LOADING, 0, 0);
-    code = frontend_files_take(&f->place, &f->files, st);
+    code = frontend_files_hash(&f->place, &f->files, st);
     if (code == BN_OK)
-        code = stand_between(f, st);
+        code = insert_recorder(f, st);
     return code == BN_OK ? run_process(f, st) : code;
 }
 
 bn_code worker_framework_run(const job_experiment *e, const worker_framework_options *options,
                              worker_framework **framework, bn_status *st)
 {
-    worker_framework *f = calloc(1, sizeof *f);
-    *framework = f;
-    if (!f)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a front end");
+    worker_framework *f = *framework = bn_zalloc(1, sizeof *f);
     f->e = *e;
     f->begin_ns = bn_now_ns();
     bn_code code = cores_idle_begin(e->idle_cores, &f->idle, st);
-    return code == BN_OK ? run(f, options, st) : code;
+    return code == BN_OK ? run_framework(f, options, st) : code;
 }
 
 const frontend_report *worker_framework_report(const worker_framework *framework)
 {
     return &framework->report;
-}
-
-const model *worker_framework_model(const worker_framework *framework)
-{
-    return framework->instance;
 }
 
 void worker_framework_free(worker_framework *f)

@@ -9,7 +9,7 @@
 
 #include "harness/worker/worker.h"
 
-#define WORKER_RECORDING "recording" /* in the scratch folder, where nobody wants to keep it */
+#define WORKER_RECORDING "recording" /* in the scratch folder, unless it is kept */
 
 struct worker_framework {
     job_experiment e; /* with the model's own batch and sizes filled in */

@@ -1,9 +1,9 @@
 /*
- * framework_record.c - the job "framework": what a framework's steps took, out of the recording of
- * its process, as a record beside those of bench's own steps.
+ * framework_record.c - the job "framework": the record of a framework's steps, out of the recording
+ * of its process, beside those of bench's own steps.
  *
- * The recorder tells what the framework asked of the runtime and when; the script tells between
- * which two moments it measured, how many steps that were, and what no recorder sees (nodes,
+ * The recording has the framework's calls of the runtime with their times; the script reports when
+ * it began and ended to measure, the number of steps, and figures that no recorder sees (nodes,
  * tracing).
  */
 #include "harness/worker/framework_priv.h"
@@ -28,7 +28,7 @@ static bn_code check_whole(const rec_process *p, bn_status *st)
     if (p->stop == RECORD_GOES_ON && p->lost == 0)
         return BN_OK;
     return bn_fail(st, BN_IO,
-                   "the recording of its process is not whole (%s): measure fewer steps, or for a "
+                   "the recording of its process is incomplete (%s): measure fewer steps, or for a "
                    "shorter time",
                    p->stop == RECORD_LIMIT       ? "it reached its limit"
                    : p->stop == RECORD_DISK_FULL ? "the disk was full"
@@ -45,8 +45,8 @@ static bn_code ran_unrecorded(const worker_framework *f, bn_status *st)
                    strcmp(runtime, "cuda") == 0 ? "that its Python has a CUDA plugin, " : "");
 }
 
-/* Opens the recording. BN_NOT_FOUND says what to check where the script ran without the recorder:
- * its framework may have loaded it, and yet executed elsewhere. */
+/* Opens the recording. BN_NOT_FOUND: the script ran without the recorder, and the message says what
+ * to check; its framework may have loaded it, and yet executed elsewhere. */
 static bn_code open_recording(const worker_framework *f, rec_recording **recording, bn_status *st)
 {
     bn_code code = rec_open(f->recording, recording, st);
@@ -61,17 +61,16 @@ static bn_code open_recording(const worker_framework *f, rec_recording **recordi
     return code == BN_OK ? ran_unrecorded(f, st) : code;
 }
 
-/* As many steps as the script says, but for the last, which has no next one to end it. */
+/* As many steps as the script reports, but for the last, which has no next one to end it. */
 static bn_code check_count(const rec_steps *steps, const frontend_report *report, bn_status *st)
 {
-    const double found = (double)steps->found, told = (double)report->steps - 1;
-    if (fabs(found - told) <= fmax(1, told / 50))
+    const double found = (double)steps->found, reported = (double)report->steps - 1;
+    if (fabs(found - reported) <= fmax(1, reported / 50))
         return BN_OK;
-    return bn_fail(
-        st, BN_FORMAT,
-        "its recording has %.0f steps of %u executions where the script ran %zu: what its "
-        "steps execute differs from step to step",
-        found, steps->executions_per_step, report->steps);
+    return bn_fail(st, BN_FORMAT,
+                   "its recording has %.0f steps of %u executions where the script ran %zu: its "
+                   "executions differ from step to step",
+                   found, steps->executions_per_step, report->steps);
 }
 
 static bn_code find_steps(const worker_framework *f, measured *m, bn_status *st)
@@ -95,7 +94,7 @@ static bn_code find_steps(const worker_framework *f, measured *m, bn_status *st)
 
 /* ---- provenance ------------------------------------------------------------------ */
 
-/* As worker_session_describe has them: what bench's own client is told, the recorder tells, too. */
+/* As of worker_session_describe: the recorder passes the same options as bench's own client. */
 static void set_conditions(const worker_framework *f, json_t *runtime)
 {
     const char *usual = job_usual_option(f->e.what.runtime, f->way.plugin);
@@ -116,7 +115,7 @@ static bn_code set_digest(const worker_framework *f, json_t *runtime, bn_status 
     const char *path = json_string_value(json_object_get(runtime, "path"));
     char digest[BN_SHA256_TEXT];
     if (!path || !path[0])
-        return bn_fail(st, BN_FORMAT, "%s: nobody knows which plugin it loaded", f->row->name);
+        return bn_fail(st, BN_FORMAT, "%s: the plugin that it loaded is unknown", f->row->name);
     if (job_way_digest(&f->way, path, digest, st) != BN_OK)
         return st->code;
     if (planned && strcmp(planned, digest) != 0)
@@ -127,58 +126,37 @@ static bn_code set_digest(const worker_framework *f, json_t *runtime, bn_status 
     return BN_OK;
 }
 
-/* Of the script's process, which has ended. */
-static json_t *memory_json(void)
+static bn_code set_provenance(const worker_framework *f, const json_t *group, res_record *r,
+                              bn_status *st)
 {
+    json_t *runtime = res_provenance(r, RES_PROV_RUNTIME);
+    json_t *recording = res_provenance(r, RES_PROV_RECORDING);
+    json_t *front_end = frontend_report_provenance(&f->report);
+    json_object_set_new(front_end, "script_sha256", json_string(frontend_files_sha256(f->files)));
+    /* Of the script's process, which has ended. */
     struct rusage used = {0};
-    if (getrusage(RUSAGE_CHILDREN, &used) != 0)
-        return json_null();
-    return json_pack("{s:I}", "peak_rss_bytes", (json_int_t)used.ru_maxrss * 1024);
-}
-
-/* Which recorder stood between, and where the recording stays, if it does. */
-static bn_code set_recording(const worker_framework *f, json_t *recording, bn_status *st)
-{
+    json_t *memory = getrusage(RUSAGE_CHILDREN, &used) != 0
+                         ? json_null()
+                         : json_pack("{sI}", "peak_rss_bytes", (json_int_t)used.ru_maxrss * 1024);
     char digest[BN_SHA256_TEXT];
+    json_t *own = json_pack(
+        "{so so so* so* so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
+        cores_pinning_to_json(NULL), "process", job_process_describe(), "idle_cores",
+        cores_idle_to_json(f->idle), "nearness", cores_nearness_to_json(&f->near), "memory", memory,
+        "front_end", front_end, "options", f->e.echo, "suite", f->e.suite, "group", group);
+    json_object_update_new(r->provenance, own);
+    set_conditions(f, runtime);
     if (job_way_digest(&f->way, f->way.recorder, digest, st) != BN_OK)
         return st->code;
     json_object_set_new(recording, "recorder_sha256", json_string(digest));
     if (f->e.recordings)
         json_object_set_new(recording, "path", res_json_text(f->recording));
-    return BN_OK;
-}
-
-/* What the script says of itself, and which files it is (new reference). */
-static json_t *front_end_json(const worker_framework *f)
-{
-    json_t *front_end = frontend_report_provenance(&f->report);
-    json_object_set_new(front_end, "script_sha256", json_string(frontend_files_sha256(f->files)));
-    return front_end;
-}
-
-static bn_code set_provenance(const worker_framework *f, const json_t *group, res_record *r,
-                              bn_status *st)
-{
-    json_t *runtime = res_provenance(r, RES_PROV_RUNTIME);
-    json_t *own =
-        json_pack("{so so so* so* so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
-                  cores_pinning_to_json(NULL), "process", job_process_describe(), "idle_cores",
-                  cores_idle_to_json(f->idle), "nearness", cores_nearness_to_json(&f->near),
-                  "memory", memory_json(), "front_end", front_end_json(f), "options", f->e.echo,
-                  "suite", f->e.suite, "group", group);
-    if (!json_is_object(runtime) || !own || json_object_update(r->provenance, own) != 0) {
-        json_decref(own);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
-    }
-    json_decref(own);
-    set_conditions(f, runtime);
-    const bn_code code = set_recording(f, res_provenance(r, RES_PROV_RECORDING), st);
-    return code == BN_OK ? set_digest(f, runtime, st) : code;
+    return set_digest(f, runtime, st);
 }
 
 /* ---- the record ------------------------------------------------------------------ */
 
-static void fill(const worker_framework *f, res_record *r)
+static void fill_record(const worker_framework *f, res_record *r)
 {
     const frontend_report *report = &f->report;
     const char *sim = getenv("PJRT_SIM");
@@ -201,13 +179,13 @@ static bn_code make_record(const worker_framework *f, const json_t *group, const
                                .ended_ns = f->end_ns};
     bn_code code = rec_record_make(m->recording, m->steps, &naming, record, st);
     if (code == BN_OK) {
-        fill(f, *record);
+        fill_record(f, *record);
         code = set_provenance(f, group, *record, st);
     }
     return code == BN_OK ? res_record_check(*record, st) : code;
 }
 
-/* Where the time went, for job_spent_add_worker (new reference). */
+/* Time by phase, for job_spent_add_worker (new reference). */
 static json_t *spent_json(const worker_framework *f, const measured *m)
 {
     const rec_process *p = m->steps->process;
@@ -221,12 +199,11 @@ static json_t *spent_json(const worker_framework *f, const measured *m)
                      (double)(f->report.last_end_ns - f->report.first_start_ns) / 1e9);
 }
 
-/* ---- the job
- * ------------------------------------------------------------------------------------- */
+/* ---- the job --------------------------------------------------------------------------------- */
 
-/* Writes the record, and says where it is. */
-static bn_code keep(const worker_framework *f, const json_t *group, const measured *m,
-                    bn_status *st)
+/* Writes the record, and sends its path. */
+static bn_code keep_record(const worker_framework *f, const json_t *group, const measured *m,
+                           bn_status *st)
 {
     res_record *record = NULL;
     char path[4096];
@@ -259,7 +236,7 @@ bn_code worker_job_framework(const json_t *request, bn_status *st)
         code = find_steps(f, &m, st);
     }
     if (code == BN_OK)
-        code = keep(f, group, &m, st);
+        code = keep_record(f, group, &m, st);
     rec_steps_free(m.steps);
     rec_close(m.recording);
     worker_framework_free(f);

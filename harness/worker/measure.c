@@ -13,13 +13,12 @@
 
 /* ---- the record ----------------------------------------------------------------------- */
 
-/* What the plugin says of the device's memory, over the life of this process (new reference); NULL:
- * nothing. */
-static json_t *worker_device_memory(const worker_session *s)
+/* The device's memory, over the life of this process, by the plugin (new reference); NULL: unknown.
+ */
+static json_t *device_memory_json(const worker_session *s)
 {
     rt_device_memory memory;
-    bn_status untold = {.code = BN_OK};
-    if (!s->client || rt_client_memory(s->client, 0, &memory, &untold) != BN_OK)
+    if (!s->client || rt_client_memory(s->client, 0, &memory, NULL) != BN_OK)
         return NULL;
     return json_pack("{sI sI sI}", "in_use_bytes", (json_int_t)memory.bytes_in_use, "peak_bytes",
                      (json_int_t)memory.peak_bytes_in_use, "limit_bytes",
@@ -48,7 +47,7 @@ static void describe(const worker_group *g, worker_session *s, res_record *r)
         s->recorded  ? worker_recorded_to_json(s)
         : s->program ? worker_program_to_json(s, s->program)
                      : NULL,
-        "suite", s->experiment->suite, "group", g->about, "device_memory", worker_device_memory(s),
+        "suite", s->experiment->suite, "group", g->about, "device_memory", device_memory_json(s),
         "memory", "rss_bytes", (json_int_t)memory.now, "peak_rss_bytes", (json_int_t)memory.peak,
         "file_rss_bytes", (json_int_t)memory.of_files, "warmup", warmup);
 }
@@ -56,19 +55,19 @@ static void describe(const worker_group *g, worker_session *s, res_record *r)
 /* ---- the members ------------------------------------------------------------------------- */
 
 /* Whether the largest member so far would fit a second time into the memory that is left. The
- * runtime of a device of its own says itself when that is full. */
+ * runtime of a device with its own memory reports itself when that is full. */
 static bn_code check_room(int64_t grown, bn_status *st)
 {
     const int64_t left = job_host_memory_left();
     if (left < 0 || left > grown + grown / 4)
         return BN_OK;
     return bn_fail(st, BN_OUT_OF_MEMORY,
-                   "the experiments do not fit into memory together: %lld MB are left, one takes "
+                   "the experiments do not fit into memory together: %lld MB are left, one needs "
                    "%lld MB",
                    (long long)(left >> 20), (long long)(grown >> 20));
 }
 
-/* Makes what M's experiment runs: a model, a program or a recorded step. */
+/* Makes the model, program or recorded step of M's experiment. */
 static bn_code make_work(worker_member *m, bn_status *st)
 {
     const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
@@ -95,10 +94,10 @@ static bn_code open_member(worker_member *m, const worker_session *first, bn_sta
     return code == BN_OK ? worker_surroundings_restore("executing", st) : code;
 }
 
-/* The order in which this process opens its members, into ORDER. Whoever comes first has other
- * memory than the next: the same experiment twice was seen to differ by 2 % in favour of the
- * second. So the order is drawn for each pair of processes, and the second of a pair has it the
- * other way round: of any two members, each is before the other as often. */
+/* The order in which this process opens its members, into ORDER. The first gets other memory than
+ * the next: the same experiment twice was seen to differ by 2 % in favour of the second. So the
+ * order is drawn for each pair of processes, and the second of a pair has it reversed: of any two
+ * members, each is before the other as often. */
 static void draw_order(const worker_group *g, size_t *order)
 {
     const char *id = json_string_value(json_object_get(g->about, "id"));
@@ -109,11 +108,9 @@ static void draw_order(const worker_group *g, size_t *order)
         seed = seed * 31 + (unsigned char)*id;
     for (size_t i = 0; i < g->count; i++)
         order[i] = i;
-    if (rng) {
-        gsl_rng_set(rng, seed);
-        gsl_ran_shuffle(rng, order, g->count, sizeof *order);
-        gsl_rng_free(rng);
-    }
+    gsl_rng_set(rng, seed);
+    gsl_ran_shuffle(rng, order, g->count, sizeof *order);
+    gsl_rng_free(rng);
     for (size_t i = 0; process % 2 == 0 && i < g->count / 2; i++) {
         const size_t other = order[g->count - 1 - i];
         order[g->count - 1 - i] = order[i];
@@ -121,7 +118,7 @@ static void draw_order(const worker_group *g, size_t *order)
     }
 }
 
-/* Opens all members. One that fails is out, but where memory is missing all are: alone, each may
+/* Opens all members. One that fails is left out, but for want of memory all fail: alone, each may
  * fit. */
 static bn_code open_members(worker_group *g, bn_status *st)
 {
@@ -134,15 +131,12 @@ static bn_code open_members(worker_group *g, bn_status *st)
             return st->code;
         const int64_t before = job_host_memory().now;
         const uint64_t start = bn_now_ns();
-        bn_code code = open_member(m, &g->members[0].s, &m->failure);
-        if (code != BN_OK)
+        if (open_member(m, &g->members[0].s, &m->failure) != BN_OK)
             worker_session_drop_model(&m->s);
         m->opened_ns = bn_now_ns() - start;
-        if (code != BN_OK) {
-            if (m->failure.code == BN_OUT_OF_MEMORY && g->count > 1) {
-                *st = m->failure;
-                return st->code;
-            }
+        if (m->failure.code == BN_OUT_OF_MEMORY && g->count > 1) {
+            *st = m->failure;
+            return st->code;
         }
         const int64_t grown = job_host_memory().now - before;
         largest = grown > largest ? grown : largest;
@@ -150,8 +144,8 @@ static bn_code open_members(worker_group *g, bn_status *st)
     return BN_OK;
 }
 
-/* The program that the plugin's compiler made of graph INDEX, where it gives one and the record has
- * its digest: a row of several programs has the sum of theirs. */
+/* Writes the program that the plugin's compiler made of graph INDEX, where it gives one and the
+ * record has its digest: a row of several programs has the sum of theirs. */
 static void write_optimized(const worker_member *m, size_t index)
 {
     const res_execution *x = &m->record->executions[index];
@@ -168,7 +162,7 @@ static void write_optimized(const worker_member *m, size_t index)
         form++;
     job_program_name(x, &job_program_forms[form], name);
     snprintf(path, sizeof path, "%s/%s", m->e.graph_report, name);
-    /* The parent looks which are there. */
+    /* The parent checks which were written. */
     if (strcmp(digest, x->optimized) == 0)
         (void)(bn_file_write_atomic(path, bytes, size, &st) == BN_OK);
     free(bytes);
@@ -190,19 +184,19 @@ static void write_graphs(const worker_member *m)
             continue;
         snprintf(path, sizeof path, "%s/%s.mlir", folder,
                  mode_execution_at(m->s.mode, i)->fingerprint);
-        /* The parent looks which are there, and says what is missing. */
+        /* The parent checks which were written, and reports missing ones. */
         bn_status st = {.code = BN_OK};
         (void)(bn_file_write_atomic(path, text, length, &st) == BN_OK);
     }
 }
 
-/* ---- where ------------------------------------------------------------------------------ */
+/* ---- source locations --------------------------------------------------------------------- */
 
 #define WHY_STEPS   10
 #define WHY_SECONDS 5.0
 
-/* Whether steps behind the warm-up took turns with programs: the last one ran not all of them. What
- * only the warm-up ran is no turn. */
+/* Whether steps after the warm-up alternate between programs: the last one did not run all of them.
+ */
 static bool takes_turns(const worker_member *m)
 {
     for (size_t i = 0; i < mode_execution_count(m->s.mode); i++) {
@@ -213,8 +207,8 @@ static bool takes_turns(const worker_member *m)
     return false;
 }
 
-/* Whether steps of M do what has a place in its source, and costs time: they compile, are captured
- * again, read, or have the host compute; or what they do takes turns. */
+/* Whether steps of M have costs with a source location: they compile, are captured again, read, or
+ * have the host compute; or they alternate between programs. */
 static bool has_places(const worker_group *g, const worker_member *m)
 {
     static const bn_counter counters[] = {BN_COUNTER_COMPILES,       BN_COUNTER_DISK_HITS,
@@ -224,14 +218,14 @@ static bool has_places(const worker_group *g, const worker_member *m)
     int64_t sum = 0;
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
         sum += m->record->step_counters[counters[i]];
-    /* Eager mode has no graphs, others' programs no source, and further processes tell the same. */
+    /* Eager mode has no graphs, others' programs no source, and further processes find the same. */
     return m->s.instance && strcmp(m->e.what.mode, "eager") != 0 &&
            json_integer_value(process) <= 1 && (sum > 0 || takes_turns(m));
 }
 
-/* Puts where that is into the record, as bench explain tells it: of the first steps of another mode
- * and model, since watched steps keep places and their texts are others. What is measured is over.
- * Without it the record is as good. */
+/* Puts these locations into the record, as bench explain finds them: in the first steps of a new
+ * mode and model, since watched steps keep places and have other texts. It runs after all
+ * measurements, and its failure does not matter. */
 static void explain_member(const worker_group *g, worker_member *m)
 {
     const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
@@ -240,22 +234,22 @@ static void explain_member(const worker_group *g, worker_member *m)
     if (!has_places(g, m))
         return;
     worker_session_drop_model(&m->s);
-    m->e.cache_dir = ""; /* these texts are nobody else's */
+    m->e.cache_dir = ""; /* no other step has these texts */
     bn_code code = worker_session_model(&m->s, &usual, &st);
     if (code == BN_OK)
         code = worker_session_explain(&m->s, WHY_STEPS, WHY_SECONDS, &lists, &st);
-    json_t *complaints = code == BN_OK ? explain_complaints(lists, true) : NULL;
-    while (json_array_size(complaints) > RES_MOST_WHY)
-        json_array_remove(complaints, json_array_size(complaints) - 1);
-    if (json_array_size(complaints) > 0)
+    json_t *findings = code == BN_OK ? cause_findings(lists, true) : NULL;
+    while (json_array_size(findings) > RES_MOST_WHY)
+        json_array_remove(findings, json_array_size(findings) - 1);
+    if (json_array_size(findings) > 0)
         res_provenance_set(m->record, RES_PROV_EXPLANATION,
                            json_pack("{sO sO}", "steps", json_object_get(lists, "steps"),
-                                     "complaints", complaints));
-    json_decref(complaints);
+                                     "complaints", findings));
+    json_decref(findings);
     json_decref(lists);
 }
 
-/* Which ops the host has computed for M, and how often (new reference); NULL: none. */
+/* Ops that the host has computed for M, with their numbers (new reference); NULL: none. */
 static json_t *host_ops_json(const worker_member *m)
 {
     size_t count;
@@ -281,7 +275,8 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
     if (code == BN_OK) {
         describe(g, &m->s, m->record);
         res_provenance_set(m->record, RES_PROV_MEASURED, worker_programs_json(m));
-        res_provenance_set(m->record, RES_PROV_HOST_OPS, json_incref(host_ops));
+        if (host_ops)
+            res_provenance_set(m->record, RES_PROV_HOST_OPS, json_incref(host_ops));
         write_graphs(m);
         worker_timeline_profile(m);
         explain_member(g, m);
@@ -318,7 +313,7 @@ static bn_code measure(worker_group *g, bn_status *st)
 
 /* ---- the job -------------------------------------------------------------------------------- */
 
-static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
+static bn_code begin_group(worker_group *g, const json_t *request, bn_status *st)
 {
     const json_t *list = json_object_get(request, "experiments");
     const size_t count = json_array_size(list);
@@ -330,25 +325,21 @@ static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
     g->about = json_object_get(request, "group");
     g->apart = json_is_true(json_object_get(request, "apart"));
     g->turns = json_is_true(json_object_get(request, "turns"));
-    g->members = calloc(count, sizeof *g->members);
+    g->members = bn_zalloc(count, sizeof *g->members);
     g->rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!g->members || !g->rng)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", count);
     g->count = count;
     gsl_rng_set(g->rng, (unsigned long)(seed ? (uint64_t)seed : bn_now_ns() ^ (uint64_t)getpid()));
     for (size_t i = 0; i < count && code == BN_OK; i++) {
         worker_member *m = &g->members[i];
         code = job_experiment_from_json(json_array_get(list, i), &m->e, st);
         m->record = res_record_new();
-        if (code == BN_OK && !m->record)
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
         if (code == BN_OK)
             code = worker_timeline_begin(m, i, g->about, st);
     }
     return code;
 }
 
-/* Gives all back to the plugin, the client last. */
+/* Releases all handles of the plugin, the client last. */
 static void end_sessions(worker_group *g)
 {
     for (size_t i = g->count; i-- > 0;) {
@@ -360,7 +351,7 @@ static void end_sessions(worker_group *g)
         worker_session_end(&g->members[i].s);
 }
 
-/* What the plugin changed in the process by its end. */
+/* Changes of the plugin in the process, by its end. */
 static void put_surroundings(const worker_group *g)
 {
     json_t *changes = worker_surroundings_to_json();
@@ -386,11 +377,11 @@ static void free_group(worker_group *g)
     free(g->members);
 }
 
-/* Writes M's record, and says where it is or why there is none (new reference). */
+/* Writes M's record; returns its path or the failure (new reference). */
 static json_t *write_member(worker_member *m)
 {
     char path[4096];
-    /* Of a failure, too: it shows what came before. */
+    /* Of a failure, too: it shows the steps before. */
     bn_status st = {.code = BN_OK};
     if (worker_timeline_write(m, &st) != BN_OK && m->failure.code == BN_OK)
         m->failure = st;
@@ -400,7 +391,7 @@ static json_t *write_member(worker_member *m)
                                     : worker_failure_to_json(&m->failure);
 }
 
-/* Where the time went, for job_spent_add_worker (new reference). */
+/* Time by phase, for job_spent_add_worker (new reference). */
 static json_t *spent_json(const worker_group *g)
 {
     uint64_t start = g->start_ns, compile = 0, warmup = 0;
@@ -418,20 +409,20 @@ static json_t *spent_json(const worker_group *g)
 bn_code worker_job_measure(const json_t *request, bn_status *st)
 {
     worker_group g = {0};
-    bn_code code = begin(&g, request, st);
+    bn_code code = begin_group(&g, request, st);
     if (code == BN_OK)
         code = measure(&g, st);
     if (code == BN_OK)
         code = rt_plugin_check_file(g.members[0].s.plugin, st);
-    /* Before the records are written: if the plugin dies in its own clean-up, the only records are
-     * those of a crash. */
+    /* Before the records are written: a plugin that crashes in its own clean-up leaves records of
+     * crashes only. */
     end_sessions(&g);
     if (code == BN_OK)
         code = worker_surroundings_restore("ending", st);
     if (code == BN_OK) {
         worker_put_phases(&g);
         put_surroundings(&g);
-        /* After each, so that a process that dies on the way loses none that is written. */
+        /* After each, so that no written record is lost where the process dies in between. */
         json_t *members = json_array();
         for (size_t i = 0; i < g.count; i++) {
             json_array_append_new(members, write_member(&g.members[i]));

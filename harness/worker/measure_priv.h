@@ -3,9 +3,9 @@
  * probes, the figures of executions, and the record of each.
  *
  *   measure.c      the job, and the records        warmup.c       until steps are steady
- *   rounds.c       modes in turns                  witness.c      what the machine did meanwhile
- *   device_time.c  probes and what they tell       device_profile.c  the plugin's profiler
- *   phases.c       what the process did when       timeline.c     when what ran, for a file
+ *   rounds.c       modes in turns                  monitor.c      interference during rounds
+ *   device_time.c  probes and their estimates      device_profile.c  the plugin's profiler
+ *   phases.c       phases of the process           timeline.c     the timeline, for a file
  */
 #ifndef BENCH_HARNESS_WORKER_MEASURE_PRIV_H
 #define BENCH_HARNESS_WORKER_MEASURE_PRIV_H
@@ -19,34 +19,34 @@ typedef struct worker_member {
     job_experiment e;
     worker_session s;
     res_record *record;
-    bn_status failure; /* BN_OK: all went well so far; else it is measured no further */
+    bn_status failure; /* BN_OK so far; else it is measured no further */
     uint64_t *warm_ns; /* [e.warmup] */
     size_t warm;       /* warm-up steps that ran */
-    double step_ns;    /* of a warm step, about */
+    double step_ns;    /* of a warm step, estimated */
     uint64_t open_ns;  /* model, weights and inputs made */
     uint64_t warmup_ns, compile_ns; /* of the warm-up; of its compile calls and loads */
     uint64_t lower_ns;              /* of the warm-up, too: programs written as text */
-    /* Of the whole process: what it did for this experiment, one behind the other. */
-    uint64_t opened_ns;           /* opened and warmed up, or failed at it */
+    /* Time of the process for this experiment, in this order. */
+    uint64_t opened_ns;           /* opening and warm-up, or its failure */
     uint64_t turns_ns, finish_ns; /* rounds; executions after them, and the record */
-    uint64_t end_ns;              /* all given back but the client */
+    uint64_t end_ns;              /* releasing all but the client */
     /* The plan: kept steps a round, and in how many rounds executions are probed how deep. */
     size_t steps, probe_rounds;
     unsigned depth;
     const char *unprobed; /* why there are no probes, static; NULL: there are */
-    bool queued;          /* probes queue, too: no profiler tells the device time */
-    bool probed;          /* just now: the next step runs with other caches */
+    bool queued;          /* probes queue, too: no profiler gives the device time */
+    bool probed;          /* just now: the next step runs with cold caches */
     size_t fill;          /* with several in flight: most steps before the kept ones of a turn */
     uint64_t spent_ns;    /* in kept steps */
     int64_t *programs;    /* [kept step] worker_programs of it; made with the plan */
     /* Room for probes that rounds.c fills: [row * probe_rounds + i], PROBE_COUNT of each row. */
     res_probe *probes;
     size_t probe_rows, probe_count;
-    bn_timeline *timeline; /* NULL: none was asked for */
+    bn_timeline *timeline; /* NULL: none */
     bool noted;            /* the step in hand goes into it */
 } worker_member;
 
-/* What other programs used of the cores during turns (witness.c). */
+/* Core time of other programs during turns (monitor.c). */
 typedef struct worker_others {
     double used_ns, of_ns; /* of all cores together */
 } worker_others;
@@ -58,12 +58,12 @@ typedef struct worker_group {
     const json_t *about;  /* the request's "group", for the records; or NULL */
     gsl_rng *rng;         /* of orders and places */
     cores_places *places; /* of the host thread, while there are rounds; NULL: there is no choice */
-    cores_nearness near;  /* of the cores, while there are rounds, and what was told */
+    cores_nearness near;  /* of the cores, while there are rounds */
     worker_others others;
-    uint64_t start_ns;   /* until plugin and client stood */
+    uint64_t start_ns;   /* until plugin and client were ready */
     uint64_t rounds_ns;  /* of rounds and probes */
-    uint64_t begun_ns;   /* when the process was started, as bn_now_ns */
-    uint64_t ready_ns;   /* when plugin and client stood */
+    uint64_t begun_ns;   /* start of the process, as bn_now_ns */
+    uint64_t ready_ns;   /* when plugin and client were ready */
     uint64_t awaited_ns; /* while another process had its turns */
     bool apart;          /* the cores were apart all the time in the process before */
     bool turns;          /* each round waits for its turn: another process has the others */
@@ -74,56 +74,56 @@ typedef struct worker_group {
 /* Runs M's steps until they are steady, at most its experiment's warmup, and drains the mode.
  * Fills WARM_NS, WARM, STEP_NS, WARMUP_NS and COMPILE_NS, and the record's member "warmup". */
 BN_MUST_USE bn_code worker_warm_up(worker_member *m, bn_status *st);
-/* How many programs the steps of S compiled, loaded or captured so far. */
+/* Programs that the steps of S compiled, loaded or captured so far. */
 int64_t worker_programs(const worker_session *s);
 
 /* ---- rounds (rounds.c) --------------------------------------------------------------- */
 
-/* Plans rounds for all members that are well, and runs them. A member that fails is told in its
- * FAILURE, gives back its model and is left out of later rounds. Fails itself only where nothing
- * can go on. */
+/* Plans rounds for all members without a failure, and runs them. A member that fails has its
+ * FAILURE set, releases its model and is left out of later rounds. Fails itself only where no
+ * member can go on. */
 BN_MUST_USE bn_code worker_run_rounds(worker_group *g, bn_status *st);
-/* {"compiles": [[17, 1], ...]}: which of M's kept steps made programs, and how many (new
- * reference). */
+/* {"compiles": [[17, 1], ...]}: M's kept steps that made programs, and how many (new reference). */
 json_t *worker_programs_json(const worker_member *m);
-/* worker_await_turn, on G's account. */
+/* worker_await_turn, added to G's AWAITED_NS. */
 BN_MUST_USE bn_code worker_await_own_turn(worker_group *g, bn_status *st);
-/* How many rounds and steps a round members whose warm steps take STEP_NS[i] get, to run at least
- * LEAST steps and SECONDS each: fills STEPS[i], returns the rounds. Pure. */
+/* Rounds, and steps a round, of members whose warm steps take STEP_NS[i], to run at least LEAST
+ * steps and SECONDS each: fills STEPS[i], returns the rounds. Pure. */
 size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, int64_t least,
                           size_t *steps);
 
 /* ---- probes (device_time.c) ----------------------------------------------------------- */
 
 /* Plans M's probes over ROUNDS rounds, and makes room. LONGEST_NS is the longest warm step of all
- * members: where it is over a second, the noise of a step hides what executions cost, so that the
- * twelve of its probes would cost minutes and tell nothing. They are then made on demand only. */
+ * members: where it is over a second, the noise of a step hides the cost of executions, so that the
+ * twelve steps of its probes would take minutes for no result. They are then made on demand only.
+ */
 BN_MUST_USE bn_code worker_plan_probes(worker_member *m, size_t rounds, double longest_ns,
                                        bn_status *st);
 /* Probes M's executions once, awaited and queued in an order that RNG draws. Its mode must be
  * drained. */
 BN_MUST_USE bn_code worker_probe(worker_member *m, size_t round, gsl_rng *rng, bn_status *st);
 /* Fills the record's executions from the probes, the profiler, or probes that are made now. The
- * variables mean nothing afterwards. */
+ * variables' contents are undefined afterwards. */
 BN_MUST_USE bn_code worker_finish_executions(worker_member *m, gsl_rng *rng, bn_status *st);
 
 /* ---- the timeline (timeline.c) ---------------------------------------------------------- */
 
 /* Where M's experiment has a folder for it: makes M's timeline, and its file, as member INDEX of
- * the process that GROUP, the request's, tells. The file is also written where SIGTERM or a crash
- * ends this process. */
+ * the process of GROUP, the request's. The file is also written where SIGTERM or a crash ends this
+ * process. */
 BN_MUST_USE bn_code worker_timeline_begin(worker_member *m, size_t index, const json_t *group,
                                           bn_status *st);
-/* Before and after a step of M, which has a timeline: notes it, if it is one of those shown. */
+/* Before and after a step of M, which has a timeline: notes it, if it is to be shown. */
 void worker_timeline_before(worker_member *m, bn_step_kind kind, uint64_t number);
 void worker_timeline_after(worker_member *m, uint64_t begin_ns, uint64_t end_ns);
-/* After the rounds: a few further steps under the plugin's profiler, whose executions are put on
- * our clock. Where that is not possible, the timeline says why. */
+/* After the rounds: a few further steps under the plugin's profiler, with their executions on our
+ * clock. Where that is not possible, the timeline says why. */
 void worker_timeline_profile(worker_member *m);
-/* Once no plugin writes any more. Does nothing where there is no timeline. */
+/* After the plugin's last span. Does nothing where there is no timeline. */
 BN_MUST_USE bn_code worker_timeline_write(worker_member *m, bn_status *st);
 
-/* What the process does for M from here on is NAME, until the matching end. */
+/* A span NAME of M's timeline, until the matching end. */
 static inline void worker_annotate(worker_member *m, const char *name)
 {
     if (m->timeline)
@@ -138,21 +138,20 @@ static inline void worker_annotate_end(worker_member *m)
 
 /* ---- phases (phases.c) ------------------------------------------------------------------ */
 
-/* Puts into the record of each member that is well what the process did until now:
- * provenance.phases, which results/records/records.h explains. All members are given back by then.
- */
+/* Puts the phases of the process into the record of each member without a failure:
+ * provenance.phases, see results/records/records.h. All members are released by then. */
 void worker_put_phases(const worker_group *g);
 
-/* ---- the witness (witness.c) ------------------------------------------------------------ */
+/* ---- the interference monitor (monitor.c) ----------------------------------------------- */
 
 typedef struct worker_moment {
     res_round row;    /* counters in the columns of a round, RES_UNTOLD where the system has none */
-    double others_ns; /* of the cores' time, up to a constant, that others used; NAN: not told */
+    double others_ns; /* core time of other programs, up to a constant; NAN: unknown */
 } worker_moment;
-void worker_witness(worker_moment *now);
-/* Puts into ROUND what has happened since BEFORE, and adds to OTHERS. */
-void worker_witness_since(const worker_moment *before, res_round *round, worker_others *others);
-/* For the records (new reference): provenance.others; NULL where the system does not tell. */
+void worker_monitor_read(worker_moment *now);
+/* Puts the counters since BEFORE into ROUND, and adds to OTHERS. */
+void worker_monitor_since(const worker_moment *before, res_round *round, worker_others *others);
+/* For the records (new reference): provenance.others; NULL where it is unknown. */
 json_t *worker_others_to_json(const worker_others *others);
 
 #endif

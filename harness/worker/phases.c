@@ -1,12 +1,12 @@
 /*
- * phases.c - what the process did when, for the record of each of its experiments.
+ * phases.c - phases of the process, for the record of each of its experiments.
  *
- * Experiments that are measured side by side share the process. Of its wall time each record has
- * what was done for its own experiment and what was done for all, and says what was the others'.
+ * Experiments of a group share the process. Of its wall time each record has the part of its own
+ * experiment, the part of all, and that of the others.
  */
 #include "harness/worker/measure_priv.h"
 
-/* What the process did for M. */
+/* Time of the process for M. */
 static uint64_t own_ns(const worker_member *m)
 {
     return m->opened_ns + m->turns_ns + m->finish_ns + m->end_ns;

@@ -1,7 +1,7 @@
 /*
  * program.c - bench --program in the worker: arguments come from .npy files or are made up; after
- * one step the results are written to .npy files or compared. Further steps are measured like a
- * model's.
+ * one step the results are written to .npy files or compared. Further steps are measured as of a
+ * model.
  */
 #include "harness/worker/arrays_priv.h"
 #include "harness/worker/worker.h"
@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "runtime/pjrt/npy.h"
 
 struct worker_program {
     const json_t *request;
@@ -32,9 +34,7 @@ void worker_program_free(worker_program *p)
 
 static bn_code make_arguments(worker_program *p, uint64_t seed, bn_status *st)
 {
-    p->host = calloc(p->of.count + 1, sizeof(void *));
-    if (!p->host)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", p->of.count);
+    p->host = bn_zalloc(p->of.count + 1, sizeof(void *));
     for (size_t i = 0; i < p->of.count; i++) {
         char name[32];
         const mode_argument *a = &p->of.arguments[i];
@@ -78,7 +78,7 @@ static bn_code read_result(worker_session *s, size_t index, result *r, bn_status
     return rt_buffer_to_host(s->client, buffer, r->host, bytes, st);
 }
 
-static bn_code compare(const worker_program *p, const result *r, size_t index, bn_status *st)
+static bn_code compare_result(const worker_program *p, const result *r, size_t index, bn_status *st)
 {
     const char *path = job_program_file(p->request, "checks", index);
     const double rtol = json_number_value(json_object_get(p->request, "rtol"));
@@ -118,11 +118,11 @@ static bn_code use_results(worker_session *s, const worker_program *p, bn_status
         result r;
         code = read_result(s, i, &r, st);
         if (code == BN_OK && i < outputs)
-            code = job_npy_write(job_program_file(p->request, "outputs", i), r.type.dtype,
-                                 r.type.rank, r.type.dims, r.host, st);
+            code = rt_npy_write(job_program_file(p->request, "outputs", i), r.type.dtype,
+                                r.type.rank, r.type.dims, r.host, st);
         /* A difference does not end the loop: all outputs are written first. */
         if (code == BN_OK && i < checks && compared == BN_OK)
-            compared = compare(p, &r, i, &wrong);
+            compared = compare_result(p, &r, i, &wrong);
         free(r.host);
     }
     if (code == BN_OK && compared != BN_OK)
@@ -135,10 +135,8 @@ static bn_code use_results(worker_session *s, const worker_program *p, bn_status
 bn_code worker_session_program(worker_session *s, bn_status *st)
 {
     const job_experiment *e = s->experiment;
-    const mode_options way = worker_mode_options(e);
-    worker_program *p = s->program = calloc(1, sizeof *p);
-    if (!p)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
+    const mode_options options = worker_mode_options(e);
+    worker_program *p = s->program = bn_zalloc(1, sizeof *p);
     worker_send_progress("preparing", 0, 0);
     p->request = e->program;
     bn_code code = job_program_read(e->program, &p->of, st);
@@ -146,8 +144,8 @@ bn_code worker_session_program(worker_session *s, bn_status *st)
         code = make_arguments(p, e->what.seed, st);
     worker_send_progress("compiling", 0, 0);
     if (code == BN_OK)
-        code = mode_create_program(s->client, &way, &p->of.program, p->of.arguments, p->of.count,
-                                   (const void *const *)p->host, &s->mode, st);
+        code = mode_create_program(s->client, &options, &p->of.program, p->of.arguments,
+                                   p->of.count, (const void *const *)p->host, &s->mode, st);
     s->call = (mode_call){0};
     if (code == BN_OK)
         code = mode_step(s->mode, &s->call, NULL, st);
@@ -161,14 +159,14 @@ json_t *worker_program_to_json(const worker_session *s, const worker_program *p)
     static const char *const forms[] = {
         [MODE_FORM_TEXT] = "text", [MODE_FORM_BYTECODE] = "bytecode", [MODE_FORM_HLO] = "hlo"};
     const bool checked = s->mode && mode_program_checked(s->mode);
-    /* An HLO module has no count of partitions or replicas: its compiler is told them beside it. */
-    const bool counted = p->of.told && p->of.form != MODE_FORM_HLO;
+    /* An HLO module has no count of partitions or replicas: they are options of its compiler. */
+    const bool counted = p->of.declared && p->of.form != MODE_FORM_HLO;
     return json_pack("{sO sO sI sb s{ss ss ss}}", "request", p->request, "sha256",
                      json_object_get(p->request, "sha256"), "arguments", (json_int_t)p->of.count,
                      "made_up", p->of.inputs == 0 && p->of.count > 0, "declared", "form",
                      forms[p->of.form], "types",
-                     checked      ? "compiled"
-                     : p->of.told ? "program"
-                                  : "unchecked",
+                     checked          ? "compiled"
+                     : p->of.declared ? "program"
+                                      : "unchecked",
                      "devices", counted ? "program" : "unchecked");
 }

@@ -1,7 +1,7 @@
 /*
- * recorded.c - steps that were recorded of a framework, in the worker: a request names programs,
- * inputs and executions (harness/jobs/step.c says how); here they become a sequence, whose inputs
- * are made up, and the mode that runs it.
+ * recorded.c - recorded steps of a framework, in the worker: a request (harness/jobs/step.h) names
+ * programs, inputs and executions; here they become a sequence, whose inputs are made up, and the
+ * mode that runs it.
  */
 #include "harness/worker/arrays_priv.h"
 #include "harness/worker/worker.h"
@@ -31,11 +31,6 @@ void worker_recorded_free(worker_recorded *r)
     free(r);
 }
 
-static bn_code no_memory(bn_status *st)
-{
-    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a recorded step");
-}
-
 /* ---- programs --------------------------------------------------------------------------- */
 
 /* Reads the file that member NAME of PROGRAM names, and checks its digest: all processes replay the
@@ -56,32 +51,25 @@ static bn_code read_file(const json_t *program, const char *name, char **bytes, 
     return BN_OK;
 }
 
-/* "f32[2];s32[]" of LIST, an array of texts, behind HEAD, into the memory of R. */
+/* HEAD and "f32[2];s32[]" of LIST, an array of texts, in the memory of R. */
 static const char *types_flag(worker_recorded *r, const char *head, const json_t *list)
 {
     bn_text text = {0};
     bn_text_puts(&text, head);
     for (size_t i = 0; i < json_array_size(list); i++)
         bn_text_printf(&text, "%s%s", i ? ";" : "", json_string_value(json_array_get(list, i)));
-    const char *copy = text.failed ? NULL : bn_arena_strdup(r->memory, text.data);
+    const char *copy = bn_arena_strdup(r->memory, text.data);
     bn_text_free(&text);
     return copy;
 }
 
-static const char *number_flag(worker_recorded *r, const char *name, double value)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%s=%.9g", name, value);
-    return bn_arena_strdup(r->memory, text);
-}
-
-/* The member of a program that has its time, where it costs COST. */
+/* The member of a program with its time, for COST. */
 static const char *time_member(const char *cost)
 {
     return strcmp(cost, "estimated") == 0 ? "estimated_us" : "device_us";
 }
 
-/* The numbers of PROGRAM that a simulated device is told, into FLAGS; returns how many. */
+/* Numbers of PROGRAM for a simulated device, into FLAGS; returns how many. */
 static size_t cost_flags(worker_recorded *r, const json_t *program, const char *cost, bool by_model,
                          const char **flags)
 {
@@ -94,13 +82,16 @@ static size_t cost_flags(worker_recorded *r, const json_t *program, const char *
     for (size_t i = by_model ? 1 : 0; i < sizeof numbers / sizeof *numbers; i++) {
         /* Compilers leave out what is zero. */
         const json_t *value = json_object_get(program, numbers[i].member);
-        if (json_is_number(value) || by_model)
-            flags[n++] = number_flag(r, numbers[i].flag, json_number_value(value));
+        char text[64];
+        if (!json_is_number(value) && !by_model)
+            continue;
+        snprintf(text, sizeof text, "%s=%.9g", numbers[i].flag, json_number_value(value));
+        flags[n++] = bn_arena_strdup(r->memory, text);
     }
     return n;
 }
 
-/* What a simulated device is told of PROGRAM, which it may not be able to read. */
+/* States PROGRAM to a simulated device, which may not be able to read it. */
 static bn_code state_program(worker_recorded *r, const json_t *program, const char *cost,
                              mode_part *part, bn_status *st)
 {
@@ -108,8 +99,8 @@ static bn_code state_program(worker_recorded *r, const json_t *program, const ch
     const bool timed = json_is_number(json_object_get(program, time_member(cost)));
     const bool weighed = json_is_number(json_object_get(program, "flops")) ||
                          json_is_number(json_object_get(program, "bytes"));
-    /* A recorded time that is missing: it is weighed only so that it compiles, and check_times can
-     * say what is missing. */
+    /* Where its recorded time is missing, the model's cost only lets it compile: check_times then
+     * reports the missing time. */
     const bool by_model = !timed || strcmp(cost, "roofline") == 0;
     if (by_model && !weighed && strcmp(cost, "roofline") == 0)
         return bn_fail(st, BN_NOT_SUPPORTED,
@@ -117,22 +108,16 @@ static bn_code state_program(worker_recorded *r, const json_t *program, const ch
                        "--cost roofline weighs it; record on a runtime whose compiler tells them, "
                        "such as cpu-xla, or leave --cost out");
     if (by_model && !weighed)
-        return BN_OK; /* nothing is known of its cost; the device may be able to read it */
+        return BN_OK; /* its cost is unknown; the device may be able to read it */
     const char **flags = bn_arena_zalloc(r->memory, MOST * sizeof *flags);
     char name[96];
-    if (!flags)
-        return no_memory(st);
     snprintf(name, sizeof name, "opaque_name=%.64s", part->label);
     flags[0] = bn_arena_strdup(r->memory, name);
     flags[1] = types_flag(r, "opaque_arguments=", json_object_get(program, "arguments"));
     flags[2] = types_flag(r, "opaque_results=", json_object_get(program, "results"));
     flags[3] = types_flag(r, "opaque_aliases=", json_object_get(program, "aliases"));
-    const size_t count = 4 + cost_flags(r, program, cost, by_model, flags + 4);
-    for (size_t i = 0; i < count; i++)
-        if (!flags[i])
-            return no_memory(st);
     part->flags = flags;
-    part->flag_count = count;
+    part->flag_count = 4 + cost_flags(r, program, cost, by_model, flags + 4);
     return BN_OK;
 }
 
@@ -191,16 +176,15 @@ static bn_code make_input(const worker_session *s, worker_recorded *r, size_t in
     return BN_OK;
 }
 
-/* Nanoseconds of member NAME of BEFORE, which is in microseconds; of no step of ours there are more
- * than an hour's. */
+/* Nanoseconds of member NAME of BEFORE, which is in microseconds; 0 where it is over an hour. */
 static uint64_t before_ns(const json_t *before, const char *name)
 {
     const double us = json_number_value(json_object_get(before, name));
     return us > 0 && us <= 3.6e9 ? (uint64_t)(us * 1e3) : 0;
 }
 
-/* What the host did before run INDEX. */
-static void take_before(const worker_session *s, mode_run *run, size_t index)
+/* Reads the host's time before run INDEX. */
+static void read_before(const worker_session *s, mode_run *run, size_t index)
 {
     const json_t *host = json_object_get(s->experiment->program, "host");
     const json_t *before = json_array_get(json_object_get(host, "before"), index);
@@ -213,15 +197,13 @@ static void take_before(const worker_session *s, mode_run *run, size_t index)
 static bn_code make_run(const worker_session *s, worker_recorded *r, size_t index, bn_status *st)
 {
     const json_t *runs = json_object_get(s->experiment->program, "runs");
-    const json_t *told = json_array_get(runs, index);
-    const json_t *arguments = json_object_get(told, "arguments");
-    const json_t *keep = json_object_get(told, "keep");
-    const json_int_t part = json_integer_value(json_object_get(told, "program"));
+    const json_t *run = json_array_get(runs, index);
+    const json_t *arguments = json_object_get(run, "arguments");
+    const json_t *keep = json_object_get(run, "keep");
+    const json_int_t part = json_integer_value(json_object_get(run, "program"));
     const size_t count = json_array_size(arguments);
     size_t *values = bn_arena_zalloc(r->memory, (count + 1) * sizeof *values);
     int64_t *kept = bn_arena_zalloc(r->memory, (json_array_size(keep) + 1) * sizeof *kept);
-    if (!values || !kept)
-        return no_memory(st);
     if (part < 0 || (uint64_t)part >= r->of.part_count || count != r->parts[part].argument_count)
         return bn_fail(st, BN_FORMAT, "the request's execution %zu does not fit its program",
                        index);
@@ -233,15 +215,14 @@ static bn_code make_run(const worker_session *s, worker_recorded *r, size_t inde
                                 .arguments = values,
                                 .keep = kept,
                                 .keep_count = json_array_size(keep)};
-    take_before(s, &r->runs[index], index);
+    read_before(s, &r->runs[index], index);
     return BN_OK;
 }
 
-/* ---- the session ------------------------------------------------------------------------------
- */
+/* ---- the session ----------------------------------------------------------------------------- */
 
-/* Fails where a program whose cost is its recorded device time has none. Only now it is known which
- * programs the device could not read: those that it reads need no time. */
+/* Fails where a program whose cost is its recorded device time has none. Programs that the device
+ * can read need no time, which is known only now. */
 static bn_code check_times(const worker_session *s, bn_status *st)
 {
     const json_t *request = s->experiment->program;
@@ -260,7 +241,7 @@ static bn_code check_times(const worker_session *s, bn_status *st)
     return BN_OK;
 }
 
-static bn_code make_room(const worker_session *s, worker_recorded *r, bn_status *st)
+static bn_code make_sequence(worker_session *s, worker_recorded *r, bn_status *st)
 {
     const json_t *request = s->experiment->program;
     const size_t parts = json_array_size(json_object_get(request, "programs"));
@@ -269,26 +250,17 @@ static bn_code make_room(const worker_session *s, worker_recorded *r, bn_status 
     if (!parts || !runs)
         return bn_fail(st, BN_FORMAT, "the request has no executions");
     r->memory = bn_arena_new(65536);
-    if (!r->memory)
-        return no_memory(st);
     r->files = bn_arena_zalloc(r->memory, 2 * parts * sizeof *r->files);
     r->parts = bn_arena_zalloc(r->memory, parts * sizeof *r->parts);
     r->inputs = bn_arena_zalloc(r->memory, (inputs + 1) * sizeof *r->inputs);
     r->runs = bn_arena_zalloc(r->memory, runs * sizeof *r->runs);
-    if (!r->files || !r->parts || !r->inputs || !r->runs)
-        return no_memory(st);
     r->of = (mode_sequence){.parts = r->parts,
                             .part_count = parts,
                             .inputs = r->inputs,
                             .input_count = inputs,
                             .runs = r->runs,
                             .run_count = runs};
-    return BN_OK;
-}
-
-static bn_code make_sequence(worker_session *s, worker_recorded *r, bn_status *st)
-{
-    bn_code code = make_room(s, r, st);
+    bn_code code = BN_OK;
     for (size_t i = 0; code == BN_OK && i < r->of.part_count; i++)
         code = read_part(s, r, i, st);
     for (size_t i = 0; code == BN_OK && i < r->of.input_count; i++)
@@ -305,7 +277,7 @@ static mode_pace pace_of(const char *name)
                                                   : MODE_QUEUED;
 }
 
-/* Of a paced replay what the host does in a step (new reference); else NULL. */
+/* The host's part in a step of a paced replay (new reference); else NULL. */
 static json_t *host_json(const worker_session *s)
 {
     const json_t *host = json_object_get(s->experiment->program, "host");
@@ -320,18 +292,17 @@ static json_t *host_json(const worker_session *s)
 bn_code worker_session_recorded(worker_session *s, bn_status *st)
 {
     const job_experiment *e = s->experiment;
-    const mode_options way = worker_mode_options(e);
-    worker_recorded *r = s->recorded = calloc(1, sizeof *r);
-    if (!r)
-        return no_memory(st);
+    const mode_options options = worker_mode_options(e);
+    worker_recorded *r = s->recorded = bn_zalloc(1, sizeof *r);
     worker_send_progress("preparing", 0, 0);
     bn_code code = make_sequence(s, r, st);
     worker_send_progress("compiling", 0, 0);
     if (code == BN_OK && pace_of(e->what.mode) == MODE_PACED &&
         !json_object_get(e->program, "host"))
-        code = bn_fail(st, BN_NOT_SUPPORTED, "the recording does not tell the host's time");
+        code = bn_fail(st, BN_NOT_SUPPORTED, "the recording has no times of the host");
     if (code == BN_OK)
-        code = mode_create_sequence(s->client, &way, &r->of, pace_of(e->what.mode), &s->mode, st);
+        code =
+            mode_create_sequence(s->client, &options, &r->of, pace_of(e->what.mode), &s->mode, st);
     if (code == BN_OK)
         code = check_times(s, st);
     s->call = (mode_call){0};

@@ -1,11 +1,11 @@
 /*
  * rounds.c - the measuring loop: in each round every experiment of the process runs some steps, in
- * an order that is drawn anew, and then has its executions probed. What disturbs the machine for
- * longer than a round so disturbs all alike.
+ * an order that is drawn anew, and then has its executions probed. So interference that lasts
+ * longer than a round affects all alike.
  *
  * The loop reads the clock, runs a step and copies numbers into arrays that were made before; it
  * allocates nothing. A step's wall time runs from the end of the step before to its own end, so
- * no nanosecond lies between the kept steps of a round.
+ * there is no gap between the kept steps of a round.
  */
 #include "harness/worker/measure_priv.h"
 
@@ -17,25 +17,24 @@
 #define MOST_STEPS   200000 /* kept, of one experiment */
 #define USUAL_ROUNDS 20
 #define LEAST_ROUNDS 5
-/* Short steps get more rounds, as long as each keeps so many of them: which core the host thread is
- * on changes the time of a step, and is drawn anew in each round. */
+/* Short steps get more rounds, as long as each keeps so many of them: the time of a step depends on
+ * the host thread's core, which is drawn anew in each round. */
 #define MOST_ROUNDS  100
 #define ROUND_STEPS  4
-/* The rounds go on, up to so many times as many, until each experiment has its time. */
+/* The rounds go on, up to so many times their number, until each experiment has its time. */
 #define STRETCH      2
 /* The queue of a device is full when so many steps in a row wait for at least this share of their
- * time; a device that takes longer than the host by less makes no more of a difference. Filling
- * takes at most so many times as long as an experiment is measured, and may take so many seconds. */
+ * time. Filling takes at most so many times the measuring time, but may take so many seconds. */
 #define FILL_WAITS   2
 #define FILL_SHARE   0.05
 #define FILL_TIMES   4
 #define FILL_LEAST_S 1.0
-/* How long a process waits for cores that are apart. Where they are as it begins, it may be that
- * they always are: the more so where they were in the process before. */
+/* Seconds that a process waits for cores that are apart. Where they are apart as it begins, they
+ * may always be: the more so where they were in the process before. */
 #define FIRST_WAIT_S 5.0
 #define SHORT_WAIT_S 0.5
 #define ALL_WAITS_S  15.0
-#define MOST_WAIT    120.0 /* times what each experiment is measured for */
+#define MOST_WAIT    120.0 /* times each experiment's measuring time */
 
 size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, int64_t least,
                           size_t *steps)
@@ -61,9 +60,9 @@ size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, i
 /* Runs steps until N of them are in flight and, where the device takes longer than the host, its
  * queue is full: each step then waits for the one N before (mode_step), and takes as long as the
  * device does. Until then it takes as long as the host does, and the device falls behind by the
- * difference, so that it takes (N - 1) * device / (device - host) steps. They are as many in each
- * turn. Where the host takes as long or longer, or nearly, no step waits; the first turn finds it
- * out, and the others run N. */
+ * difference, so that it takes (N - 1) * device / (device - host) steps, as many in each turn.
+ * Where the host takes as long or longer, or nearly, no step waits: after the first turn has shown
+ * that, the others run N. */
 static bn_code fill_queue(worker_member *m, bn_status *st)
 {
     const size_t flight = (size_t)m->e.what.in_flight;
@@ -87,9 +86,9 @@ static bn_code fill_queue(worker_member *m, bn_status *st)
     return code;
 }
 
-/* Steps that are not kept: those that fill the queue, or one after others had the caches. A long
- * step fills these in a small part of its time: measured, the first one was 0.2 % shorter than the
- * next, with a standard error of 0.2 % (20 processes of six models, 117 to 497 ms). */
+/* Steps that are not kept: those that fill the queue, or one after others have used the caches. A
+ * long step fills these in a small part of its time: measured, the first one was 0.2 % shorter than
+ * the next, with a standard error of 0.2 % (20 processes of six models, 117 to 497 ms). */
 static bn_code run_unkept(worker_member *m, bool others, bn_status *st)
 {
     if (m->e.what.in_flight > 1)
@@ -133,12 +132,6 @@ static bn_code run_kept(worker_member *m, bn_status *st)
     return code;
 }
 
-static bool probes_in(const worker_member *m, size_t round, size_t rounds)
-{
-    return m->probe_count < m->probe_rounds &&
-           (round + 1) * m->probe_rounds / rounds > round * m->probe_rounds / rounds;
-}
-
 /* After the first round: probes update parameters more often than steps do, so a later loss would
  * depend on how many there were. */
 static bn_code read_loss(worker_session *s, double *loss, bn_status *st)
@@ -163,7 +156,7 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
     res_round *row = &m->record->rounds[m->record->round_count];
     worker_annotate(m, "round");
     cores_place_anew(g->places, g->rng);
-    worker_witness(&before);
+    worker_monitor_read(&before);
     bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
     if (code == BN_OK)
         code = run_kept(m, st);
@@ -175,65 +168,52 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
     if (code == BN_OK && round == 0)
         code = read_loss(&m->s, &m->record->loss, st);
     worker_annotate_end(m);
-    m->probed = code == BN_OK && probes_in(m, round, rounds);
+    /* Probes are spread evenly over the rounds. */
+    m->probed = code == BN_OK && m->probe_count < m->probe_rounds &&
+                (round + 1) * m->probe_rounds / rounds > round * m->probe_rounds / rounds;
     if (m->probed) {
         worker_annotate(m, "probes");
         code = worker_probe(m, round, g->rng, st);
         worker_annotate_end(m);
     }
-    /* What disturbed the probes counts, too: device time is made of them. */
-    worker_witness_since(&before, row, &g->others);
+    /* Including the probes, of which device time is made. */
+    worker_monitor_since(&before, row, &g->others);
     m->record->round_count += code == BN_OK;
     return code == BN_OK ? BN_OK : bn_context(st, "measuring, round %zu", round + 1);
 }
 
-/* The same on the member's account. One that fails gives back its model. */
-static void take_turn(worker_group *g, worker_member *m, size_t round, size_t rounds,
-                      size_t position)
-{
-    const uint64_t start = bn_now_ns();
-    if (run_turn(g, m, round, rounds, position, &m->failure) != BN_OK)
-        worker_session_drop_model(&m->s);
-    m->turns_ns += bn_now_ns() - start;
-}
-
 /* ---- all rounds ------------------------------------------------------------------------------ */
 
-/* Room for ROUNDS rounds of M's steps, stretched, and their probes. */
-static bn_code make_room(worker_member *m, size_t rounds, double longest_ns, bn_status *st)
+/* Makes room for ROUNDS rounds of M's steps, stretched, and plans their probes. */
+static bn_code plan_member(worker_member *m, size_t rounds, double longest_ns, bn_status *st)
 {
     const size_t steps = STRETCH * rounds * m->steps;
     bn_code code = res_record_reserve_steps(m->record, steps, m->warm, st);
     free(m->programs);
-    m->programs = calloc(steps + 1, sizeof *m->programs);
-    if (code == BN_OK && !m->programs)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the programs of %zu steps", steps);
+    m->programs = bn_zalloc(steps + 1, sizeof *m->programs);
     if (code == BN_OK)
         code = res_record_reserve_rounds(m->record, STRETCH * rounds, st);
     return code == BN_OK ? worker_plan_probes(m, rounds, longest_ns, st) : code;
 }
 
-/* Makes a plan and room for all members in LIST. */
-static bn_code plan(worker_member **list, size_t count, size_t *rounds, bn_status *st)
+/* Plans the rounds of all members in LIST. */
+static bn_code plan_members(worker_member **list, size_t count, size_t *rounds, bn_status *st)
 {
-    double longest_ns = 0, *step_ns = calloc(count + 1, sizeof *step_ns);
-    size_t *steps = calloc(count + 1, sizeof *steps);
-    bn_code code = step_ns && steps ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plan");
-    for (size_t i = 0; code == BN_OK && i < count; i++)
+    double longest_ns = 0, step_ns[JOB_MOST_MEMBERS];
+    size_t steps[JOB_MOST_MEMBERS];
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < count; i++)
         longest_ns = fmax(longest_ns, step_ns[i] = list[i]->step_ns);
-    if (code == BN_OK)
-        *rounds = worker_plan_rounds(step_ns, count, list[0]->e.min_time, list[0]->e.steps, steps);
+    *rounds = worker_plan_rounds(step_ns, count, list[0]->e.min_time, list[0]->e.steps, steps);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         worker_member *m = list[i];
         m->steps = steps[i];
-        code = make_room(m, *rounds, longest_ns, st);
+        code = plan_member(m, *rounds, longest_ns, st);
         if (code != BN_OK)
             break;
         memcpy(m->record->warmup_wall_ns, m->warm_ns, m->warm * sizeof *m->warm_ns);
         m->record->step_count = m->record->round_count = 0;
     }
-    free(step_ns);
-    free(steps);
     return code;
 }
 
@@ -245,8 +225,8 @@ static bool all_have_time(worker_member *const *list, size_t count)
     return true;
 }
 
-/* Those that are well, in LIST; returns how many. */
-static size_t well(const worker_group *g, worker_member **list)
+/* Members without a failure, in LIST; returns how many. */
+static size_t list_running(const worker_group *g, worker_member **list)
 {
     size_t count = 0;
     for (size_t i = 0; i < g->count; i++)
@@ -255,7 +235,7 @@ static size_t well(const worker_group *g, worker_member **list)
     return count;
 }
 
-/* All of LIST take their turns in ROUND of ROUNDS. */
+/* All of LIST have their turns in ROUND of ROUNDS. One that fails releases its model. */
 static void run_round(worker_group *g, worker_member **list, size_t count, size_t round,
                       size_t rounds)
 {
@@ -266,11 +246,14 @@ static void run_round(worker_group *g, worker_member **list, size_t count, size_
     for (size_t i = 0; i < count; i++) {
         worker_send_progress("measuring", (int64_t)(round * count + i),
                              (int64_t)((round < rounds ? rounds : round + 1) * count));
-        take_turn(g, list[i], round, rounds, i);
+        const uint64_t start = bn_now_ns();
+        if (run_turn(g, list[i], round, rounds, i, &list[i]->failure) != BN_OK)
+            worker_session_drop_model(&list[i]->s);
+        list[i]->turns_ns += bn_now_ns() - start;
     }
 }
 
-/* What a member has before a round, so that the round can be measured again. */
+/* A member's counts before a round, so that the round can be measured again. */
 typedef struct round_start {
     size_t steps, rounds, probes;
     uint64_t spent_ns;
@@ -294,7 +277,7 @@ static void return_to(worker_member *m, const round_start *start)
     memcpy(m->record->step_counters, start->counters, sizeof start->counters);
 }
 
-/* The same while the cores are near each other, if they can be brought to it. */
+/* The same, again while the cores are apart and may come together. */
 static void run_near_round(worker_group *g, worker_member **list, size_t count, size_t round,
                            size_t rounds)
 {
@@ -306,19 +289,9 @@ static void run_near_round(worker_group *g, worker_member **list, size_t count, 
         for (size_t i = 0; i < g->count; i++)
             if (g->members[i].failure.code == BN_OK)
                 return_to(&g->members[i], &starts[i]);
-        count = well(g, list);
+        count = list_running(g, list);
         run_round(g, list, count, round, rounds);
     }
-}
-
-/* Who measures for a moment only waits for a moment only. */
-static void begin_nearness(worker_group *g)
-{
-    const worker_session *s = &g->members[0].s;
-    const double most_s = MOST_WAIT * g->members[0].e.min_time;
-    cores_nearness_begin(&g->near, s->pinning, s->idle,
-                         fmin(g->apart ? SHORT_WAIT_S : FIRST_WAIT_S, most_s),
-                         fmin(ALL_WAITS_S, most_s));
 }
 
 /* A list of all steps would mostly be zeros. */
@@ -342,24 +315,26 @@ bn_code worker_await_own_turn(worker_group *g, bn_status *st)
 
 bn_code worker_run_rounds(worker_group *g, bn_status *st)
 {
-    worker_member **list = calloc(g->count + 1, sizeof(worker_member *));
-    size_t count = list ? well(g, list) : 0, rounds = 0;
-    bn_code code = list ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a list");
-    if (code == BN_OK && count > 0)
-        code = plan(list, count, &rounds, st);
+    worker_member *list[JOB_MOST_MEMBERS];
+    const worker_member *first = &g->members[0];
+    size_t count = list_running(g, list), rounds = 0;
+    bn_code code = count > 0 ? plan_members(list, count, &rounds, st) : BN_OK;
     g->places = cores_places_of_thread();
-    begin_nearness(g);
+    /* A short measurement waits for a short time. */
+    const double most_s = MOST_WAIT * first->e.min_time;
+    cores_nearness_begin(&g->near, first->s.pinning, first->s.idle,
+                         fmin(g->apart ? SHORT_WAIT_S : FIRST_WAIT_S, most_s),
+                         fmin(ALL_WAITS_S, most_s));
     for (size_t round = 0; code == BN_OK && count > 0 && round < STRETCH * rounds; round++) {
         if (round >= rounds && all_have_time(list, count))
             break;
         if (g->turns && (code = worker_await_own_turn(g, st)) != BN_OK)
             break;
         run_near_round(g, list, count, round, rounds);
-        count = well(g, list);
+        count = list_running(g, list);
     }
     cores_nearness_end(&g->near);
     cores_places_free(g->places);
     g->places = NULL;
-    free(list);
     return code;
 }

@@ -34,9 +34,8 @@ static bn_code client_create(worker_session *s, bn_status *st)
     size_t count = client_options(s, list);
     bn_code code = BN_OK;
     for (size_t i = 0; i < count && code == BN_OK; i++) {
-        copies[i] = strdup(list[i]);
-        code = copies[i] ? rt_option_parse(copies[i], &parsed[i], st)
-                         : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+        copies[i] = bn_strdup(list[i]);
+        code = rt_option_parse(copies[i], &parsed[i], st);
     }
     if (code == BN_OK)
         code = rt_client_create(s->plugin, parsed, count, &s->client, st);
@@ -47,7 +46,7 @@ static bn_code client_create(worker_session *s, bn_status *st)
 
 bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_status *st)
 {
-    /* A suite was made for one file of the runtime. */
+    /* A suite is planned for one file of the runtime. */
     const char *build = json_string_value(json_object_get(e->suite, "runtime_sha256"));
     *s = (worker_session){.experiment = e};
     worker_send_progress(JOB_LOADING, 0, 0);
@@ -67,7 +66,7 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
     const bool no_tpu = code == BN_PLUGIN && s->plugin && strcmp(e->what.runtime, "tpu") == 0;
     return code == BN_OK ? BN_OK
                          : bn_context(st, "runtime %s%s", e->what.runtime,
-                                      no_tpu ? " (no TPU here? bench estimate asks its compiler, "
+                                      no_tpu ? " (no TPU here? bench estimate uses its compiler, "
                                                "with --recording for a recorded step)"
                                              : "");
 }
@@ -105,9 +104,9 @@ void worker_session_end(worker_session *s)
 /* ---- model and mode --------------------------------------------------------------- */
 
 /* V's contents before the first step: parameters and statistics from the file, if there is one;
- * all else by the model's rule. */
-static bn_code initial(const worker_session *s, const model_weights *weights,
-                       const model_variable *v, void *host, bn_status *st)
+ * all others by the model's rule. */
+static bn_code initial_contents(const worker_session *s, const model_weights *weights,
+                                const model_variable *v, void *host, bn_status *st)
 {
     if (!weights || (v->role != MODEL_PARAMETER && v->role != MODEL_STATISTIC))
         return model_initial(v, model_get_options(s->instance)->seed, host, st);
@@ -115,7 +114,7 @@ static bn_code initial(const worker_session *s, const model_weights *weights,
     return BN_OK;
 }
 
-/* Contents of variable NUMBER's tensor: where like layers share it, those of each. */
+/* Contents of variable NUMBER's tensor: where equal layers share it, those of each. */
 static bn_code fill_tensor(const worker_session *s, const model_weights *weights, size_t number,
                            char *host, bn_status *st)
 {
@@ -125,7 +124,7 @@ static bn_code fill_tensor(const worker_session *s, const model_weights *weights
     bn_code code = BN_OK;
     for (size_t i = number; i < count && code == BN_OK; i++)
         if (v[i].tensor == v[number].tensor)
-            code = initial(s, weights, &v[i], host + (size_t)v[i].layer * part, st);
+            code = initial_contents(s, weights, &v[i], host + (size_t)v[i].layer * part, st);
     return code;
 }
 
@@ -197,14 +196,14 @@ bn_code worker_session_model(worker_session *s, const worker_session_options *o,
     network.no_dropout = network.no_dropout || o->no_dropout;
     network.keep_gradients = o->keep_gradients;
     network.keep_stages = o->keep_stages;
-    mode_options way = worker_mode_options(e);
-    way.graphs = (unsigned)w->graphs;
-    way.precision = o->precision;
-    way.trace_cost_ns = (uint64_t)w->trace_cost_ns;
+    mode_options options = worker_mode_options(e);
+    options.graphs = (unsigned)w->graphs;
+    options.precision = o->precision;
+    options.trace_cost_ns = (uint64_t)w->trace_cost_ns;
     worker_send_progress("preparing", 0, 0);
     bn_code code = model_new(w->model, &network, &s->instance, st);
     if (code == BN_OK)
-        code = mode_create(w->mode, s->client, &way, &s->mode, st);
+        code = mode_create(w->mode, s->client, &options, &s->mode, st);
     if (code == BN_OK)
         code = write_initial(s, st);
     if (code == BN_OK)
@@ -220,35 +219,34 @@ bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds,
                                bn_status *st)
 {
     const uint64_t start = bn_now_ns();
-    explain_state *state = NULL;
-    bn_code code = explain_begin(s->mode, s->instance, &s->call, &state, st);
+    cause_state *state = cause_begin(s->mode, s->instance, &s->call);
+    bn_code code = BN_OK;
     for (int64_t i = 0; code == BN_OK && i < steps; i++) {
         if (i >= 2 && (double)(bn_now_ns() - start) > seconds * 1e9)
             break;
         worker_send_progress("explaining", i, steps);
-        explain_step_begin(state);
+        cause_step_begin(state);
         code = mode_step(s->mode, &s->call, NULL, st);
         if (code == BN_OK)
-            code = explain_step_end(state, st);
+            cause_step_end(state);
     }
     if (code == BN_OK)
         code = mode_drain(s->mode, st);
     if (code == BN_OK)
-        *lists = explain_lists(state);
-    explain_end(state);
+        *lists = cause_lists(state);
+    cause_end(state);
     return code;
 }
 
-/* Has the user told why an executable on disk was of no use to S's mode, if one was not. */
-static void tell_refusal(const worker_session *s)
+/* Tells the user why an executable on disk could not be used, if there was one. */
+static void send_disk_refusal(const worker_session *s)
 {
     const char *why = s->mode ? mode_disk_refusal(s->mode) : NULL;
     bn_text text = {0};
     if (!why)
         return;
     bn_text_printf(&text, "executables on disk: %s", why);
-    if (!text.failed)
-        worker_send_notice(text.data);
+    worker_send_notice(text.data);
     bn_text_free(&text);
 }
 
@@ -257,9 +255,9 @@ void worker_session_drop_model(worker_session *s)
     size_t count = 0;
     const model_variable *v = s->instance ? model_variables(s->instance, &count) : NULL;
     bn_status ignored = {.code = BN_OK};
-    tell_refusal(s);
+    send_disk_refusal(s);
     if (s->mode && mode_drain(s->mode, &ignored) != BN_OK)
-        ignored.code = BN_OK; /* whoever ran the step was told of the failure */
+        ignored.code = BN_OK; /* the step has reported the failure */
     worker_feed_free(s->feed);
     s->feed = NULL;
     for (size_t i = 0; s->mode && i < count; i++)
@@ -286,9 +284,8 @@ static json_t *attributes_json(const rt_attribute *attributes, size_t count)
     return object;
 }
 
-/* What the environment told the plugin and its process beside the options: also what changes how
- * fast the plugin runs though it does not ask for it. That are settings of the C library's
- * allocator, libraries that take the place of others, and what libraries within it read. */
+/* Also variables that change the plugin's speed although it does not read them: settings of the C
+ * library's allocator, preloaded libraries, and variables that libraries within it read. */
 json_t *worker_environment(void)
 {
     static const char *const others[] = {"MALLOC_", "GLIBC_TUNABLES=", "LD_PRELOAD=", NULL};

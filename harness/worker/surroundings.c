@@ -1,11 +1,11 @@
 /*
- * surroundings.c - what the plugin changed in this process, put back and told.
+ * surroundings.c - changes of the plugin in this process, undone and recorded.
  */
 #include "harness/worker/worker.h"
 
 bn_code worker_surroundings_restore(const char *when, bn_status *st)
 {
-    /* Handlers of errors of GSL and HDF5, which a plugin may have set to its own. */
+    /* Error handlers of GSL and HDF5, which a plugin may have replaced. */
     res_store_begin();
     return bn_surroundings_restore(when, st);
 }

@@ -1,7 +1,7 @@
 /*
- * timeline.c - bench run --timeline in a worker: which steps are noted, the plugin's profile of a
- * few steps after the rounds, put on our clock, and the file for the parent. It is also written
- * where the parent ends the process, or a plugin crashes it.
+ * timeline.c - bench run --timeline in a worker: the noted steps, the plugin's profile of a few
+ * steps after the rounds, on our clock, and the file for the parent. It is also written where the
+ * parent ends the process, or a plugin crashes it.
  */
 #include "harness/worker/measure_priv.h"
 #include "runtime/profile/profile.h"
@@ -39,11 +39,11 @@ static void dump_all(int number)
     for (sig_atomic_t i = 0; i < open_count; i++)
         if (open_files[i].timeline && lseek(open_files[i].fd, 0, SEEK_SET) == 0)
             (void)bn_timeline_dump(open_files[i].timeline, open_files[i].fd);
-    /* The handler was taken back as it was called. */
+    /* The handler was reset as it was called. */
     raise(number);
 }
 
-/* The parent's end of this process, and crashes: a plugin may take these for itself. */
+/* For the parent's SIGTERM, and crashes; a plugin may replace the handlers. */
 static void catch_signals(void)
 {
     static const int signals[] = {SIGTERM, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
@@ -101,7 +101,7 @@ bn_code worker_timeline_write(worker_member *m, bn_status *st)
             continue;
         if (!bn_timeline_dump(m->timeline, open_files[i].fd))
             code = bn_fail_errno(st, errno, "writing a timeline");
-        /* No signal writes it once more. */
+        /* No signal writes it again. */
         open_files[i].timeline = NULL;
         close(open_files[i].fd);
     }
@@ -132,7 +132,7 @@ void worker_timeline_after(worker_member *m, uint64_t begin_ns, uint64_t end_ns)
 
 /* ---- the plugin's clock --------------------------------------------------------------------- */
 
-/* What has to be added to a profile's times, from LOW to HIGH. */
+/* The offset to add to a profile's times, from LOW to HIGH. */
 typedef struct clock_range {
     int64_t low, high;
     bool bounded[2];
@@ -183,7 +183,7 @@ static int64_t clock_ns(clockid_t clock)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What to add to the profile's times, and in WORDS how that is known; false: it is not. */
+/* The offset to add to the profile's times, and its source in WORDS; false: unknown. */
 static bool match_clocks(const clock_range *r, int64_t *offset, char *words, size_t size)
 {
     const int64_t of_day = clock_ns(CLOCK_MONOTONIC) - clock_ns(CLOCK_REALTIME);
@@ -205,8 +205,7 @@ static bool match_clocks(const clock_range *r, int64_t *offset, char *words, siz
     return true;
 }
 
-/* ---- the plugin's profile ---------------------------------------------------------------------
- */
+/* ---- the plugin's profile -------------------------------------------------------------------- */
 
 static bn_code run_steps(worker_member *m, size_t steps, bn_status *st)
 {
@@ -222,7 +221,7 @@ static bn_code run_steps(worker_member *m, size_t steps, bn_status *st)
     return code;
 }
 
-/* Notes the executions of the profile XSPACE, and says in WORDS how many and how. */
+/* Notes the executions of the profile XSPACE, and describes them in WORDS. */
 static void note_profile(worker_member *m, size_t from, const void *xspace, size_t size,
                          char *words, size_t words_size)
 {
@@ -237,7 +236,7 @@ static void note_profile(worker_member *m, size_t from, const void *xspace, size
     }
     for (size_t i = 0; i < count; i++)
         if (spans[i].start_ns > INT64_MAX / 4 || spans[i].duration_ns > INT64_MAX / 4) {
-            snprintf(words, words_size, "none: the plugin's profile has times that cannot be");
+            snprintf(words, words_size, "none: the plugin's profile has impossible times");
             free(spans);
             return;
         }

@@ -1,6 +1,5 @@
 /*
- * values.c - whether the device is simulated, and whether it computed the values of what was
- * executed.
+ * values.c - whether the device is simulated, and whether it computed values.
  */
 #include "harness/worker/worker.h"
 
@@ -29,7 +28,7 @@ bn_code worker_session_has_values(const worker_session *s, bn_status *st)
         const mode_execution *x = mode_execution_at(s->mode, i);
         if (x->stats.simulated_values == 0)
             return bn_fail(st, BN_NOT_SUPPORTED,
-                           "the simulated device computes no values of graph %s: they take "
+                           "the simulated device computes no values of graph %s: they need "
                            "values=auto, an evaluate_limit above its operations, and ops that "
                            "the simulator can evaluate",
                            x->label);

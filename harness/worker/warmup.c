@@ -1,6 +1,6 @@
 /*
- * warmup.c - steps before the measured ones, until nothing is compiled any more and their times
- * show no trend.
+ * warmup.c - steps before the measured ones, until they compile nothing and their times show no
+ * trend.
  */
 #include "harness/worker/measure_priv.h"
 
@@ -21,7 +21,7 @@ static double trend_p(const uint64_t *x, size_t n)
     return 2 * gsl_cdf_ugaussian_Q(fabs(z));
 }
 
-/* How many steps say whether warm-up is over. One very long step alone may be a stall. */
+/* The number of steps that decide whether warm-up is over. One very long step may be a stall. */
 static size_t window_of(const uint64_t *wall_ns, size_t count)
 {
     const uint64_t last = count > 0 ? wall_ns[count - 1] : 0;
@@ -49,15 +49,6 @@ int64_t worker_programs(const worker_session *s)
     return c[BN_COUNTER_COMPILES] + c[BN_COUNTER_DISK_HITS] + c[BN_COUNTER_CAPTURES];
 }
 
-/* {"compiles": [3, 0, ...]}: worker_programs of each step (new reference). */
-static json_t *compiles_json(const int64_t *compiled, size_t count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_integer(compiled[i]));
-    return json_pack("{so}", "compiles", list);
-}
-
 static double last_median(const uint64_t *wall_ns, size_t n)
 {
     size_t window = window_of(wall_ns, n);
@@ -67,7 +58,8 @@ static double last_median(const uint64_t *wall_ns, size_t n)
 }
 
 /* Waits for steps in flight, and sets STEP_NS. A warm-up may end before any step waited for
- * another: such steps take as long as the host only, and what the device has left says more. */
+ * another: such steps take only the host's time, and the rest of the device is the better estimate.
+ */
 static bn_code end_steps(worker_member *m, bn_status *st)
 {
     const uint64_t start = bn_now_ns();
@@ -82,6 +74,7 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
 {
     const size_t most = (size_t)m->e.warmup;
     const uint64_t start = bn_now_ns();
+    /* The user's number. */
     int64_t *compiled = calloc(most, sizeof *compiled);
     bool *stationary = &m->record->warmup_stationary;
     bn_code code = BN_OK;
@@ -107,7 +100,10 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
         compiled[m->warm] = worker_programs(&m->s) - before;
         *stationary = code == BN_OK && worker_warm(m->warm_ns, compiled, m->warm + 1);
     }
-    res_provenance_set(m->record, RES_PROV_WARMUP, compiles_json(compiled, m->warm));
+    json_t *compiles = json_array();
+    for (size_t i = 0; i < m->warm; i++)
+        json_array_append_new(compiles, json_integer(compiled[i]));
+    res_provenance_set(m->record, RES_PROV_WARMUP, json_pack("{so}", "compiles", compiles));
     free(compiled);
     m->step_ns = 0;
     if (code == BN_OK)

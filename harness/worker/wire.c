@@ -2,8 +2,8 @@
  * wire.c - the worker's end of the wire to the parent: JSON lines on descriptor 3.
  *
  * Progress is sent between the steps of a measurement. So most of it is dropped before anything is
- * written, and the rest is made on the stack. When the parent is gone nobody reads: writing then
- * fails quietly, and the worker dies by its parent-death signal.
+ * written, and the rest is made on the stack. When the parent is gone, writing fails without a
+ * message, and the worker ends by its parent-death signal.
  */
 #define _GNU_SOURCE
 #include "harness/worker/worker.h"
@@ -20,14 +20,14 @@
 #define WIRE_FD     3
 #define INTERVAL_NS 100000000u
 
-/* What was sent last. */
+/* The last progress. */
 static struct {
     char stage[64];
-    uint64_t told_ns;
+    uint64_t sent_ns;
 } last;
 
-/* A plugin may have undone that SIGPIPE is ignored. So the signal that this write may raise is
- * blocked, and taken off the queue. */
+/* A plugin may have changed that SIGPIPE is ignored. So the signal that this write may raise is
+ * blocked and removed from the queue. */
 static void write_line(const char *line, size_t length)
 {
     sigset_t pipe_signal, before, waiting;
@@ -63,11 +63,11 @@ void worker_send_progress(const char *stage, int64_t done, int64_t of)
 {
     char line[256];
     uint64_t now = bn_now_ns();
-    if (strcmp(stage, last.stage) == 0 && now - last.told_ns < INTERVAL_NS)
+    if (strcmp(stage, last.stage) == 0 && now - last.sent_ns < INTERVAL_NS)
         return;
-    last.told_ns = now;
+    last.sent_ns = now;
     snprintf(last.stage, sizeof last.stage, "%s", stage);
-    /* The JSON is written by hand: quotes and the like would end its text. */
+    /* The JSON is written by hand: quotes would end its text. */
     for (char *c = last.stage; *c; c++)
         if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
             *c = ' ';
@@ -80,14 +80,13 @@ void worker_send_progress(const char *stage, int64_t done, int64_t of)
 
 static void write_object(json_t *object)
 {
-    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    char *text = json_dumps(object, JSON_COMPACT);
     bn_text line = {0};
     if (text) {
-        /* In one piece: half a line would swallow the next. */
+        /* In one piece: half a line would spoil the next. */
         bn_text_puts(&line, text);
         bn_text_putc(&line, '\n');
-        if (!line.failed)
-            write_line(line.data, line.length);
+        write_line(line.data, line.length);
     }
     bn_text_free(&line);
     free(text);
@@ -123,7 +122,7 @@ json_t *worker_failure_to_json(const bn_status *st)
     snprintf(text, sizeof text, "%s", st->message);
     json_t *message = json_string(text);
     if (!message) {
-        /* JSON wants UTF-8; messages of plugins need not be. */
+        /* JSON is UTF-8; messages of plugins need not be. */
         for (char *c = text; *c; c++)
             if ((unsigned char)*c >= 0x80)
                 *c = '?';

@@ -15,12 +15,12 @@
 
 /* ---- the process (worker.c) ---------------------------------------------------------- */
 
-/* A job that a worker can be asked for. */
+/* A job of workers. */
 typedef struct worker_job {
     const char *name; /* of the request's member "job" */
-    /* Called once, with the whole request. Sends its result with worker_send_result when all is
-     * well; else it fills ST, and worker_main sends that. Before it returns, it gives everything
-     * back to the plugin. */
+    /* Called once, with the whole request. Sends its result with worker_send_result on success;
+     * else it fills ST, and worker_main sends that. Before it returns, it releases all handles of
+     * the plugin. */
     bn_code (*run)(const json_t *request, bn_status *st);
 } worker_job;
 /* Main of a worker: reads the request from standard input and runs the row of JOBS that it names.
@@ -32,15 +32,15 @@ int worker_main(const worker_job *jobs);
 /* The job is at STAGE, DONE OF so many; OF 0: the stage has no count. Cheap enough for the pauses
  * between measured steps: of one stage most calls send nothing. */
 void worker_send_progress(const char *stage, int64_t done, int64_t of);
-/* Says that this process waits for its turn, and waits until the parent gives it. BN_CANCELLED
+/* Reports that this process waits for its turn, and waits until the parent gives it. BN_CANCELLED
  * where it never will. Only for requests whose parent gives turns (job_supervise_pair). */
 BN_MUST_USE bn_code worker_await_turn(bn_status *st);
-/* Has the parent say TEXT to the user, which is no failure. */
+/* Has the parent show TEXT to the user; no failure. */
 void worker_send_notice(const char *text);
 /* A later result replaces an earlier one. Steals RESULT. */
 void worker_send_result(json_t *result);
 void worker_send_failure(const bn_status *st);
-/* {"class": ..., "message": ...} (new reference): ST as the parent reads it. */
+/* {"class": ..., "message": ...} (new reference): ST for the parent. */
 json_t *worker_failure_to_json(const bn_status *st);
 
 /* ---- sessions (session.c): a runtime, a model and a mode in a worker ------------------ */
@@ -56,10 +56,10 @@ typedef struct worker_session {
     model *instance;
     mode *mode;
     mode_call call;            /* the model's step */
-    worker_program *program;   /* in place of the model; NULL: a model is run, or what follows */
+    worker_program *program;   /* in place of the model; or NULL */
     worker_recorded *recorded; /* a recorded step in its place; or NULL */
     worker_feed *feed;         /* of batches; NULL: the one batch that was written stays */
-    json_t *weights;           /* the file of the initial ones, for the record; NULL: the rule */
+    json_t *weights;           /* file of the initial weights, for the record; NULL: the rule */
     json_t *process;           /* job_process_describe before it was pinned */
     json_t *environment; /* worker_environment before the plugin was loaded */
     cores_pinning *pinning;
@@ -70,7 +70,7 @@ typedef struct worker_session {
 
 typedef struct worker_session_options {
     bool keep_gradients, keep_stages; /* as variables that can be read (model_options) */
-    bool no_dropout;                  /* whatever the experiment says */
+    bool no_dropout;                  /* overrides the experiment */
     tg_precision precision;           /* of products */
 } worker_session_options;
 
@@ -85,11 +85,10 @@ void worker_session_share(worker_session *s, const worker_session *other, const 
 BN_MUST_USE bn_code worker_session_model(worker_session *s, const worker_session_options *options,
                                          bn_status *st);
 /* Runs and watches at most STEPS steps of the session's model, which has run none before: at least
- * two, and then no further once SECONDS are over. *LISTS (new reference) gets what they told
- * (explain_lists). */
+ * two, and no more once SECONDS are over. *LISTS (new reference) is of cause_lists. */
 BN_MUST_USE bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds,
                                            json_t **lists, bn_status *st);
-/* Gives back to the plugin all but the client. */
+/* Releases all handles of the plugin but the client. */
 void worker_session_drop_model(worker_session *s);
 void worker_session_end(worker_session *s);
 /* The runtime's part of the provenance (new reference). */
@@ -97,46 +96,46 @@ json_t *worker_session_describe(const worker_session *s);
 
 /* ---- values of a simulated device (values.c) ------------------------------------------------ */
 
-/* Whether the session's plugin says that its device is simulated. */
+/* Whether the session's device is simulated, by its plugin. */
 bool worker_session_simulated(const worker_session *s);
-/* Whether the device cannot read a program that the session has executed, and takes what was stated
- * of it. */
+/* Whether the device cannot read a program that the session has executed, and uses the stated cost.
+ */
 bool worker_session_opaque(const worker_session *s);
-/* BN_NOT_SUPPORTED where the device gives zeros in place of the values of anything that the
- * session has executed. To be called before values are looked at. */
+/* BN_NOT_SUPPORTED where the device gives zeros in place of values of a program that the session
+ * has executed. To be called before values are read. */
 BN_MUST_USE bn_code worker_session_has_values(const worker_session *s, bn_status *st);
 
 /* ---- batches (feed.c) -------------------------------------------------------------------- */
 
-/* The feed that the session's experiment asks for (--input, --lengths, --buckets); NULL: one fixed
- * batch. From here on it owns what the inputs hold. To be freed before model and mode. */
+/* The feed of the session's experiment (--input, --lengths, --buckets); NULL: one fixed batch. From
+ * here on it owns the inputs' contents. To be freed before model and mode. */
 BN_MUST_USE bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_status *st);
 void worker_feed_free(worker_feed *feed); /* NULL allowed */
 /* For mode_call; NULL for NULL. */
 const mode_feed *worker_feed_hooks(const worker_feed *feed);
-/* Stays with the next batch for good. NULL allowed. */
+/* Repeats the next batch from here on. NULL allowed. */
 void worker_feed_hold(worker_feed *feed);
 
 /* ---- programs that others wrote (program.c) ------------------------------------------------- */
 
-/* What every mode of E's session is told: steps in flight, the cache, flags of the compiler. It
- * points into E. */
+/* Options of every mode of E's session: steps in flight, the cache, flags of the compiler. They
+ * point into E. */
 mode_options worker_mode_options(const job_experiment *e);
 /* In place of worker_session_model: compiles the experiment's program, runs it once, writes its
  * results and compares them. A difference is BN_WRONG_RESULT. */
 BN_MUST_USE bn_code worker_session_program(worker_session *s, bn_status *st);
-/* What a record says of its program (new reference): the request; and, as "declared", the form, who
- * told the types ("compiled": the executable, against which they were held; "program"; "unchecked":
- * only the user), and who told for how many devices it is. */
+/* A record's "program" (new reference): the request; and, as "declared", the form, the source of
+ * the types ("compiled": checked with the executable; "program"; "unchecked": only the user), and
+ * that of the number of devices. */
 json_t *worker_program_to_json(const worker_session *s, const worker_program *program);
 void worker_program_free(worker_program *program); /* NULL allowed */
 
 /* ---- steps that were recorded (recorded.c) --------------------------------------------------- */
 
 /* In place of worker_session_model: reads and compiles the programs of the experiment's step, which
- * job_step_request made, makes up its inputs, and makes the mode that the experiment names. Where
- * the device is simulated, programs that it cannot read get the cost that the request states.
- * BN_NOT_SUPPORTED: that cost was not recorded. */
+ * job_step_read made, makes up its inputs, and makes the experiment's mode. On a simulated device,
+ * programs that it cannot read get the cost that the request states. BN_NOT_SUPPORTED: that cost
+ * was not recorded. */
 BN_MUST_USE bn_code worker_session_recorded(worker_session *s, bn_status *st);
 json_t *worker_recorded_to_json(const worker_session *s); /* new reference */
 void worker_recorded_free(worker_recorded *recorded);     /* NULL allowed */
@@ -147,7 +146,7 @@ void worker_recorded_free(worker_recorded *recorded);     /* NULL allowed */
  * process, and the record of each into its store. The result is {"members": [...]}, for each
  * experiment {"record": PATH} or {"class", "message"}. Where they do not fit into memory together,
  * the job fails with BN_OUT_OF_MEMORY. "group", if any, goes into the records' provenance; "seed"
- * draws the orders, 0: the clock does. */
+ * is of the orders, 0: the clock. */
 BN_MUST_USE bn_code worker_job_measure(const json_t *request, bn_status *st);
 
 /* Whether warm-up is over after COUNT steps: the last WORKER_WARM_WINDOW steps, fewer where they
@@ -160,27 +159,23 @@ BN_MUST_USE bn_code worker_job_measure(const json_t *request, bn_status *st);
 #define WORKER_VERY_LONG_STEP_NS     1000000000u
 bool worker_warm(const uint64_t *wall_ns, const int64_t *compiles, size_t count);
 
-/* ---- frameworks (framework.c, framework_record.c)
- * ------------------------------------------------- */
+/* ---- frameworks (framework.c, framework_record.c) -------------------------------------------- */
 
 /* A framework's script that ran a model of ours under the recorder. */
 typedef struct worker_framework worker_framework;
 
 typedef struct worker_framework_options {
-    const char *scratch;  /* a folder for all files; who made it removes it */
+    const char *scratch;  /* a folder for all files; the caller removes it */
     bool values;          /* values in place of times: no dropout */
     double learning_rate; /* 0: the model's own */
 } worker_framework_options;
 
-/* Runs E, an experiment of another front end than bench, and reads what the script answers. Where a
- * signal ended the script this process ends, too. *FRAMEWORK is to be freed also after a failure.
- */
+/* Runs E, an experiment of a framework, and reads the script's report. Where a signal ended the
+ * script this process ends, too. *FRAMEWORK is to be freed also after a failure. */
 BN_MUST_USE bn_code worker_framework_run(const job_experiment *e,
                                          const worker_framework_options *options,
                                          worker_framework **framework, bn_status *st);
 const frontend_report *worker_framework_report(const worker_framework *framework);
-/* The model that the script got weights and inputs of. */
-const model *worker_framework_model(const worker_framework *framework);
 void worker_framework_free(worker_framework *framework); /* NULL allowed */
 
 /* The job "framework": runs the one experiment of the request's "experiments" with files in the
@@ -188,19 +183,18 @@ void worker_framework_free(worker_framework *framework); /* NULL allowed */
  */
 BN_MUST_USE bn_code worker_job_framework(const json_t *request, bn_status *st);
 
-/* What the environment told the plugin and its process (new reference), for the record. */
+/* The environment of the plugin and its process (new reference), for the record. */
 json_t *worker_environment(void);
 
-/* ---- what the plugin changed in this process (surroundings.c) ---------------------------- */
+/* ---- changes of the plugin in this process (surroundings.c) ------------------------------ */
 
 /* After steps: bn_surroundings_restore, and the same of the libraries that bench shares with the
  * plugin. */
 BN_MUST_USE bn_code worker_surroundings_restore(const char *when, bn_status *st);
-/* What was found changed so far (new reference), for the record; NULL: nothing. */
+/* Changes found so far (new reference), for the record; NULL: none. */
 json_t *worker_surroundings_to_json(void);
 
-/* ---- executions (device_profile.c) ------------------------------------------------------------
- */
+/* ---- executions (device_profile.c) ----------------------------------------------------------- */
 
 /* Runs STEPS further steps under the plugin's profiler and fills in the device times of RECORD's
  * executions. Where the profiler is missing or fails, RECORD stays as it is. */

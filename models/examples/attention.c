@@ -33,8 +33,6 @@ static void build(model *m)
                                 .fill_high = EXAMPLE_TOKENS,
                                 .length = MODEL_LENGTH_SOURCE};
     m->network = net;
-    if (!net)
-        return;
     net->tokens = nn_tokens(m, &ids, false);
     nn_row_classifier_new(m, &net->task, EXAMPLE_CLASSES);
     nn_embedding_new(m, &net->embedding, "embedding", EXAMPLE_TOKENS, EXAMPLE_WIDTH);

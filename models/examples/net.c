@@ -10,19 +10,10 @@ static void build_layers(model *m, example_net *net)
     nn_linear_new(m, &net->classifier, "classifier", EXAMPLE_WIDTH, EXAMPLE_CLASSES, true);
 }
 
-static example_net *begin(model *m)
-{
-    example_net *net = nn_alloc(m, 1, sizeof *net);
-    m->network = net;
-    return net;
-}
-
 void example_rows_build(model *m)
 {
-    example_net *net = begin(m);
+    example_net *net = m->network = nn_alloc(m, 1, sizeof *net);
     const int64_t batch = m->options.batch;
-    if (!net)
-        return;
     net->input =
         nn_variable(m, &(model_variable){.name = "input",
                                          .role = MODEL_INPUT,
@@ -35,13 +26,11 @@ void example_rows_build(model *m)
 
 void example_sentences_build(model *m)
 {
-    example_net *net = begin(m);
+    example_net *net = m->network = nn_alloc(m, 1, sizeof *net);
     const model_variable ids = {.name = "tokens",
                                 .fill = MODEL_FILL_IDS,
                                 .fill_high = EXAMPLE_TOKENS,
                                 .length = MODEL_LENGTH_SOURCE};
-    if (!net)
-        return;
     net->tokens = nn_tokens(m, &ids, false);
     nn_row_classifier_new(m, &net->task, EXAMPLE_CLASSES);
     nn_embedding_new(m, &net->embedding, "embedding", EXAMPLE_TOKENS, EXAMPLE_WIDTH);

@@ -10,7 +10,7 @@
 #define EXAMPLE_TOKENS  128 /* of the vocabulary; 0 is padding */
 #define EXAMPLE_CLASSES 4
 
-/* What the rows of all examples on sentences say; each may say more. */
+/* Members of the rows of all examples on sentences; each may add more. */
 #define EXAMPLE_OF_SENTENCES                                                                       \
     .source = "bench", .family = "example", .batch = 4, .golden_batch = 4, .optimizer = MODEL_SGD, \
     .weights = MODEL_FILL_W3

@@ -83,7 +83,7 @@ static tg_tensor *dtype_forward(tg_trace *t, const void *network)
     return example_end(t, net, x, targets);
 }
 
-/* ---- what the host tells the step ----------------------------------------------------- */
+/* ---- the host's arguments of a step ----------------------------------------------------- */
 
 typedef struct turn {
     int32_t training;

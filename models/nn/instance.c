@@ -43,26 +43,14 @@ int nn_depth(const model *m)
 
 void *nn_alloc(model *m, size_t count, size_t size)
 {
-    void *memory = size && count > SIZE_MAX / size ? NULL : bn_arena_zalloc(m->arena, count * size);
-    if (!memory)
-        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for %zu elements of %zu bytes", count, size);
-    return memory;
-}
-
-/* A copy of TEXT that lives as long as the instance; "" without memory. */
-static const char *keep_name(model *m, const char *text)
-{
-    const char *copy = bn_arena_strdup(m->arena, text);
-    if (!copy)
-        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for a name");
-    return copy ? copy : "";
+    return bn_arena_zalloc(m->arena, count * size);
 }
 
 const char *nn_index_name(model *m, int index)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", index);
-    return keep_name(m, text);
+    return bn_arena_strdup(m->arena, text);
 }
 
 /* ---- variables ------------------------------------------------------------- */
@@ -114,16 +102,12 @@ tg_tensor *nn_variable(model *m, const model_variable *spec)
                      spec->role == MODEL_BUFFER;
     if (m->status.code != BN_OK)
         return NULL;
-    if (!bn_reserve(&m->variables, m->variable_count + 1, &m->variable_capacity, sizeof *spec)) {
-        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for %zu variables", m->variable_count + 1);
-        return NULL;
-    }
     snprintf(name, sizeof name, "%s%s%s", in_module ? m->path : "",
              in_module && m->path[0] ? "." : "", spec->name);
 
     model_variable v = *spec;
     tg_type type = device_type(&v);
-    v.name = keep_name(m, name);
+    v.name = bn_arena_strdup(m->arena, name);
     if (m->stack.count && (in_module || v.role == MODEL_RESULT)) {
         v.layer = m->stack.number;
         v.layers = m->stack.count;
@@ -135,10 +119,7 @@ tg_tensor *nn_variable(model *m, const model_variable *spec)
         type = stack_type(&type, v.layers);
     if (!v.tensor)
         v.tensor = tg_variable_new(v.name, &type);
-    if (!v.tensor) {
-        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for variable %s", v.name);
-        return NULL;
-    }
+    bn_grow(&m->variables, m->variable_count + 1, &m->variable_capacity, sizeof *spec);
     m->variables[m->variable_count++] = v;
     return v.tensor;
 }

@@ -14,7 +14,7 @@
 
 /* ---- a model's row ------------------------------------------------------------ */
 
-/* What differs between the published model and the reduced one. */
+/* The published model or the reduced one. */
 typedef struct model_variant {
     int channel_divisor;  /* of all channel counts; image models */
     int classes, image;   /* image models; IMAGE is 0 for others */
@@ -37,7 +37,8 @@ typedef struct model_static {
     bool real;
 } model_static;
 
-/* What an example does that reference models do not (models/examples). Absent is 0 or NULL. */
+/* Properties of an example that reference models do not have (models/examples). Absent is 0 or
+ * NULL. */
 typedef struct model_example {
     bool batches_differ;         /* steps take different ones in turns, whatever the options say */
     int other_dtype_every;       /* so many batches: floats come in another dtype; 0: never */
@@ -127,10 +128,10 @@ void nn_leave(model *m);
 
 /* Layers that M's decoder is to have. */
 int nn_depth(const model *m);
-/* Memory of the instance, zeroed; NULL after putting an error on M. */
+/* Memory of the instance, zeroed. */
 void *nn_alloc(model *m, size_t count, size_t size);
 /* INDEX in decimal, which lives as long as the instance: what frameworks call the
- * modules of a list. "" after putting an error on M. */
+ * modules of a list. */
 const char *nn_index_name(model *m, int index);
 /* Puts an error on M, after the path in force; the first one stays. */
 void nn_fail(model *m, bn_code code, const char *format, ...) BN_PRINTF(3, 4);

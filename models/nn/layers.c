@@ -35,7 +35,7 @@ void nn_layers_new(model *m, nn_layers *layers, int count)
     if (!m->options.scan)
         return;
     layers->stacks = nn_alloc(m, m->variable_count, sizeof(tg_tensor *));
-    for (size_t i = m->stack.first; i < m->variable_count && layers->stacks; i++) {
+    for (size_t i = m->stack.first; i < m->variable_count; i++) {
         const model_variable *v = &m->variables[i];
         if (!v->layers || v->layer > 0)
             continue;

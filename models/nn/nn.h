@@ -192,7 +192,7 @@ nn_image nn_append_adaptive_avg_pool2d(model *m, nn_sequence *s, nn_image in, in
 nn_image nn_append_dropout(model *m, nn_sequence *s, nn_image in, double p);
 /* With bias; takes rows and puts out rows. */
 nn_image nn_append_linear(model *m, nn_sequence *s, nn_image in, int64_t out);
-/* A sequence as the next module of S: nn_sequence_inside begins it (NULL without memory),
+/* A sequence as the next module of S: nn_sequence_inside begins it,
  * nn_append_sequence ends and appends it. */
 nn_sequence *nn_sequence_inside(model *m, const nn_sequence *s);
 nn_image nn_append_sequence(model *m, nn_sequence *s, nn_sequence *inner, nn_image out);

@@ -42,8 +42,6 @@ const char *nn_next_name(model *m, const nn_sequence *s)
 nn_image nn_append(model *m, nn_sequence *s, nn_module *forward, const void *layer, nn_image out)
 {
     nn_item *item = nn_alloc(m, 1, sizeof *item);
-    if (!item)
-        return out;
     *item = (nn_item){.forward = forward, .layer = layer};
     if (s->stages)
         item->stage = stage_of(m, nn_next_name(m, s), out);
@@ -118,8 +116,7 @@ static tg_tensor *relu6(tg_trace *t, const void *layer, tg_tensor *x)
 nn_sequence *nn_sequence_inside(model *m, const nn_sequence *s)
 {
     nn_sequence *inner = nn_alloc(m, 1, sizeof *inner);
-    if (inner)
-        nn_sequence_begin(m, inner, nn_next_name(m, s), false);
+    nn_sequence_begin(m, inner, nn_next_name(m, s), false);
     return inner;
 }
 
@@ -132,8 +129,6 @@ nn_image nn_append_sequence(model *m, nn_sequence *s, nn_sequence *inner, nn_ima
 nn_image nn_append_conv2d(model *m, nn_sequence *s, nn_image in, nn_conv_spec spec)
 {
     nn_conv *layer = nn_alloc(m, 1, sizeof *layer);
-    if (!layer)
-        return in;
     nn_image out = nn_conv2d_new(m, layer, nn_next_name(m, s), in, spec);
     return nn_append(m, s, conv2d, layer, out);
 }
@@ -141,8 +136,6 @@ nn_image nn_append_conv2d(model *m, nn_sequence *s, nn_image in, nn_conv_spec sp
 nn_image nn_append_batch_norm2d(model *m, nn_sequence *s, nn_image in, nn_norm_spec spec)
 {
     nn_norm *layer = nn_alloc(m, 1, sizeof *layer);
-    if (!layer)
-        return in;
     nn_batch_norm2d_new(m, layer, nn_next_name(m, s), in, spec);
     return nn_append(m, s, batch_norm2d, layer, in);
 }
@@ -150,8 +143,6 @@ nn_image nn_append_batch_norm2d(model *m, nn_sequence *s, nn_image in, nn_norm_s
 nn_image nn_append_max_pool2d(model *m, nn_sequence *s, nn_image in, nn_pool_spec spec)
 {
     nn_pool *layer = nn_alloc(m, 1, sizeof *layer);
-    if (!layer)
-        return in;
     nn_image out = nn_max_pool2d_new(m, layer, nn_next_name(m, s), in, spec);
     return nn_append(m, s, max_pool2d, layer, out);
 }
@@ -159,8 +150,6 @@ nn_image nn_append_max_pool2d(model *m, nn_sequence *s, nn_image in, nn_pool_spe
 nn_image nn_append_adaptive_avg_pool2d(model *m, nn_sequence *s, nn_image in, int bins)
 {
     nn_bins *layer = nn_alloc(m, 1, sizeof *layer);
-    if (!layer)
-        return in;
     nn_image out = nn_adaptive_avg_pool2d_new(m, layer, nn_next_name(m, s), in, bins);
     return nn_append(m, s, adaptive_avg_pool2d, layer, out);
 }
@@ -168,8 +157,6 @@ nn_image nn_append_adaptive_avg_pool2d(model *m, nn_sequence *s, nn_image in, in
 nn_image nn_append_linear(model *m, nn_sequence *s, nn_image in, int64_t out)
 {
     nn_dense *layer = nn_alloc(m, 1, sizeof *layer);
-    if (!layer)
-        return in;
     nn_linear_new(m, layer, nn_next_name(m, s), in.channels, out, true);
     return nn_append(m, s, linear, layer, (nn_image){.channels = out});
 }
@@ -177,8 +164,6 @@ nn_image nn_append_linear(model *m, nn_sequence *s, nn_image in, int64_t out)
 nn_image nn_append_dropout(model *m, nn_sequence *s, nn_image in, double p)
 {
     nn_drop *layer = nn_alloc(m, 1, sizeof *layer);
-    if (!layer)
-        return in;
     nn_dropout_new(m, layer, p);
     return nn_append(m, s, dropout, layer, in);
 }

@@ -99,7 +99,7 @@ typedef enum model_fill {
     MODEL_FILL_COUNT
 } model_fill;
 
-/* What a (batch, tokens) input holds at some positions in place of its fill. */
+/* Contents of a (batch, tokens) input at some positions, in place of its fill. */
 typedef struct model_mask {
     bool sparse; /* only positions t with t % 7 == 3 keep the fill, others are ELSEWHERE */
     bool padded; /* positions from the row's length on are PAD_VALUE */

@@ -49,17 +49,15 @@ static bn_code choose(model_export *x, bool inputs, bn_status *st)
 {
     size_t count;
     const model_variable *v = model_variables(x->instance, &count);
-    x->variables = calloc(count + 1, sizeof *x->variables);
-    if (!x->variables)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu names", count);
-    for (int64_t width = 4; width >= 2; width -= 2)
+    x->variables = bn_zalloc(count, sizeof *x->variables);
+    for (size_t width = 4; width >= 2; width -= 2)
         for (size_t i = 0; i < count; i++) {
             if (!is_chosen(&v[i], inputs))
                 continue;
             if (dtype_in_file(v[i].shape.dtype) == MODEL_FILE_DTYPE_COUNT)
                 return bn_fail(st, BN_NOT_SUPPORTED, "%s: %s is not written to files", v[i].name,
-                               tg_dtype_text(v[i].shape.dtype));
-            if (tg_dtype_bytes(v[i].shape.dtype) == width)
+                               bn_dtype_text(v[i].shape.dtype));
+            if (bn_dtype_bytes(v[i].shape.dtype) == width)
                 add(x, &v[i]);
         }
     return BN_OK;
@@ -69,8 +67,8 @@ static bn_code create(model_export *x, const char *path, const char *const *meta
                       bn_status *st)
 {
     size_t most = 1;
-    model_file_tensor *tensors = calloc(x->count + 1, sizeof *tensors);
-    for (size_t i = 0; tensors && i < x->count; i++) {
+    model_file_tensor *tensors = bn_zalloc(x->count, sizeof *tensors);
+    for (size_t i = 0; i < x->count; i++) {
         const tg_type *shape = &x->variables[i].shape;
         tensors[i] = (model_file_tensor){.name = x->variables[i].name,
                                          .dtype = dtype_in_file(shape->dtype),
@@ -80,19 +78,17 @@ static bn_code create(model_export *x, const char *path, const char *const *meta
         most = tensors[i].bytes > most ? tensors[i].bytes : most;
     }
     x->host = malloc(most);
-    bn_code code = tensors && x->host
+    bn_code code = x->host
                        ? model_file_create(path, tensors, x->count, metadata, replace, &x->file, st)
                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu bytes", most);
     free(tensors);
     return code;
 }
 
-static bn_code begin(const model *instance, const char *path, const char *const *metadata,
-                     bool inputs, bool replace, model_export **out, bn_status *st)
+static bn_code begin_export(const model *instance, const char *path, const char *const *metadata,
+                            bool inputs, bool replace, model_export **out, bn_status *st)
 {
-    model_export *x = calloc(1, sizeof *x);
-    if (!x)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory", path);
+    model_export *x = bn_zalloc(1, sizeof *x);
     x->instance = instance;
     bn_code code = choose(x, inputs, st);
     if (code == BN_OK)
@@ -107,13 +103,13 @@ static bn_code begin(const model *instance, const char *path, const char *const 
 bn_code model_export_begin(const model *instance, const char *path, const char *const *metadata,
                            bool replace, model_export **out, bn_status *st)
 {
-    return begin(instance, path, metadata, false, replace, out, st);
+    return begin_export(instance, path, metadata, false, replace, out, st);
 }
 
 bn_code model_export_batch(const model *instance, const char *path, const char *const *metadata,
                            bool replace, model_export **out, bn_status *st)
 {
-    return begin(instance, path, metadata, true, replace, out, st);
+    return begin_export(instance, path, metadata, true, replace, out, st);
 }
 
 bn_code model_export_next(model_export *x, bool *more, bn_status *st)

@@ -82,8 +82,6 @@ static bn_code read_shape(model_file *f, model_file_tensor *t, const json_t *sha
         return bad_entry(t->name, "has no shape", st);
     t->rank = json_array_size(shape);
     int64_t *dims = bn_arena_alloc(f->arena, (t->rank + 1) * sizeof *dims);
-    if (!dims)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the header");
     t->dims = dims;
     *bytes = 1; /* elements, until all are counted */
     for (size_t i = 0; i < t->rank; i++) {
@@ -187,9 +185,7 @@ static bn_code read_entries(model_file *f, bn_status *st)
     json_t *entry;
     size_t most = json_object_size(f->header);
     f->arena = bn_arena_new(1u << 14);
-    f->tensors = f->arena ? bn_arena_alloc(f->arena, (most + 1) * sizeof *f->tensors) : NULL;
-    if (!f->tensors)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the header");
+    f->tensors = bn_arena_alloc(f->arena, (most + 1) * sizeof *f->tensors);
     json_object_foreach(f->header, name, entry)
     {
         bn_code code = strcmp(name, "__metadata__") == 0
@@ -249,9 +245,7 @@ static bn_code parse(model_file *f, bn_status *st)
 
 bn_code model_file_parse(const void *bytes, size_t size, model_file **file, bn_status *st)
 {
-    model_file *f = calloc(1, sizeof *f);
-    if (!f)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the header");
+    model_file *f = bn_zalloc(1, sizeof *f);
     f->bytes = bytes;
     f->size = size;
     bn_code code = parse(f, st);
@@ -284,8 +278,8 @@ static bn_code map(const char *path, model_file *f, bn_status *st)
 
 bn_code model_file_open(const char *path, model_file **file, bn_status *st)
 {
-    model_file *f = calloc(1, sizeof *f);
-    bn_code code = f ? map(path, f, st) : bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory", path);
+    model_file *f = bn_zalloc(1, sizeof *f);
+    bn_code code = map(path, f, st);
     if (code != BN_OK) {
         free(f);
         return code;

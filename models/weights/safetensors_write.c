@@ -38,31 +38,29 @@ static json_t *metadata_json(const char *const *metadata)
 }
 
 /* Appends length and header to OUT; *BYTES is the size of all tensors' data. */
-static bn_code make_header(const model_file_tensor *tensors, size_t count,
-                           const char *const *metadata, bn_text *out, size_t *bytes, bn_status *st)
+static void make_header(const model_file_tensor *tensors, size_t count, const char *const *metadata,
+                        bn_text *out, size_t *bytes)
 {
     json_t *header = json_object();
-    bool whole = json_object_set_new(header, "__metadata__", metadata_json(metadata)) == 0;
+    json_object_set_new(header, "__metadata__", metadata_json(metadata));
     *bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        whole &= json_object_set_new(header, tensors[i].name, entry_json(&tensors[i], *bytes)) == 0;
+        json_object_set_new(header, tensors[i].name, entry_json(&tensors[i], *bytes));
         *bytes += tensors[i].bytes;
     }
-    char *text = whole ? json_dumps(header, JSON_COMPACT) : NULL;
+    char *text = json_dumps(header, JSON_COMPACT);
     /* Spaces at the end keep the data aligned to the widest type. */
-    uint64_t used = text ? strlen(text) : 0, length = (used + 7) / 8 * 8;
+    uint64_t used = strlen(text), length = (used + 7) / 8 * 8;
     bn_text_append(out, (const char *)&length, sizeof length);
-    bn_text_append(out, text ? text : "", used);
+    bn_text_append(out, text, used);
     bn_text_append(out, "        ", length - used);
-    whole = text && !out->failed;
     free(text);
     json_decref(header);
-    return whole ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the header");
 }
 
 /* ---- file --------------------------------------------------------------------------- */
 
-static bn_code taken(const char *path, bn_status *st)
+static bn_code refuse_existing(const char *path, bn_status *st)
 {
     return bn_fail(st, BN_IO,
                    "%s is there already and is not overwritten: choose another name, or --force",
@@ -77,17 +75,12 @@ bn_code model_file_create(const char *path, const model_file_tensor *tensors, si
     bn_text header = {0};
     /* Refused now rather than after gigabytes; the renaming at the end is what counts. */
     if (!replace && lstat(path, &info) == 0)
-        return taken(path, st);
-    model_file_writer *w = calloc(1, sizeof *w);
-    bn_code code = BN_OK;
-    if (!w || !(w->path = strdup(path)))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory", path);
-    if (w)
-        w->replace = replace;
-    if (code == BN_OK)
-        code = make_header(tensors, count, metadata, &header, &w->announced_bytes, st);
-    if (code == BN_OK)
-        code = bn_writer_begin(path, &w->out, st);
+        return refuse_existing(path, st);
+    model_file_writer *w = bn_zalloc(1, sizeof *w);
+    w->path = bn_strdup(path);
+    w->replace = replace;
+    make_header(tensors, count, metadata, &header, &w->announced_bytes);
+    bn_code code = bn_writer_begin(path, &w->out, st);
     if (code == BN_OK) {
         w->header_bytes = header.length;
         code = bn_writer_add(w->out, header.data, header.length, st);
@@ -116,7 +109,7 @@ bn_code model_file_finish(model_file_writer *w, size_t *size, bn_status *st)
     if (code == BN_OK && size)
         *size = w->header_bytes + w->data_bytes;
     else if (code != BN_OK && !w->replace && lstat(w->path, &info) == 0)
-        taken(w->path, st);
+        refuse_existing(w->path, st);
     else if (code != BN_OK)
         bn_fail(st, code, "%s", why.message);
     model_file_abandon(w);

@@ -24,21 +24,17 @@ struct model_weights {
 bn_code model_weights_open(const char *path, model_weights **weights, bn_status *st)
 {
     size_t count;
-    model_weights *w = calloc(1, sizeof *w);
-    bn_code code = w ? model_file_open(path, &w->file, st)
-                     : bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory", path);
-    if (code == BN_OK) {
-        model_file_tensors(w->file, &count);
-        w->path = strdup(path);
-        w->used = calloc(count + 1, sizeof *w->used);
-        if (!w->path || !w->used)
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory", path);
-    }
+    model_file *file;
+    bn_code code = model_file_open(path, &file, st);
     if (code != BN_OK)
-        model_weights_close(w);
-    else
-        *weights = w;
-    return code;
+        return code;
+    model_weights *w = bn_zalloc(1, sizeof *w);
+    model_file_tensors(file, &count);
+    w->file = file;
+    w->path = bn_strdup(path);
+    w->used = bn_zalloc(count, sizeof *w->used);
+    *weights = w;
+    return BN_OK;
 }
 
 void model_weights_close(model_weights *w)
@@ -99,7 +95,7 @@ static bn_code missing(const model_weights *w, const char *name, size_t others, 
     if (others > 0)
         bn_text_printf(&text, ", nor are %zu more of the model's tensors", others);
     write_near(w, name, &text);
-    bn_fail(st, BN_INVALID, "%s is not in the file%s", name, text.failed ? "" : text.data);
+    bn_fail(st, BN_INVALID, "%s is not in the file%s", name, text.data);
     bn_text_free(&text);
     return BN_INVALID;
 }
@@ -169,7 +165,7 @@ static bn_code check(const model_variable *v, const model_file_tensor *t, bn_sta
     write_dims(t->dims, t->rank, &text);
     bn_text_puts(&text, " in the file, the model wants ");
     write_dims(v->shape.dims, rank, &text);
-    bn_fail(st, BN_INVALID, "%s is %s", t->name, text.failed ? "of another shape" : text.data);
+    bn_fail(st, BN_INVALID, "%s is %s", t->name, text.data);
     bn_text_free(&text);
     return BN_INVALID;
 }
@@ -203,9 +199,8 @@ bn_code model_weights_fit(model_weights *w, const model *instance, bn_status *st
     w->used_count = 0;
     w->instance = instance;
     free(w->of);
-    w->of = calloc(count + 1, sizeof *w->of);
-    bn_code code =
-        w->of ? fit(w, v, count, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the names");
+    w->of = bn_zalloc(count, sizeof *w->of);
+    bn_code code = fit(w, v, count, st);
     return code == BN_OK ? BN_OK : bn_context(st, "%s", w->path);
 }
 

@@ -163,7 +163,7 @@ static plane_message *make_session(builder *b, const res_record *record)
     plane_message *plane = res_xspace_make_plane(b, 2, "Task Environment", 0, 0, 2);
     for (int i = 0; i < 2 && start_ns > 0; i++) {
         stat_message *stat = res_xspace_make_stat(b, i + 1);
-        stat->has_uint_value = true;
+        stat->number_of_case = BENCH__TRACE__STAT__NUMBER_OF_UINT_VALUE;
         stat->uint_value = times[i];
         plane->stats[plane->n_stats++] = stat;
         res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, i + 1, names[i]);
@@ -191,7 +191,7 @@ static void put_space(builder *b, const res_record *record, bn_text *out)
     bn_text_free(&label);
 }
 
-void res_export_xspace(const res_collection *all, res_export *export)
+static void write_xspace(const res_collection *all, res_export *export)
 {
     builder b = {.memory = bn_arena_new(1 << 16)};
     for (size_t i = 0; i < all->count; i++) {
@@ -206,3 +206,5 @@ void res_export_xspace(const res_collection *all, res_export *export)
     }
     bn_arena_free(b.memory);
 }
+
+const res_export_format res_export_xspace = {"xspace", true, write_xspace};

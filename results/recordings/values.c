@@ -68,12 +68,10 @@ static const struct {
     const char *name;
     unsigned bits;
 } types[] = {
-    {NULL, 0},         {"pred", 8},   {"s8", 8},       {"s16", 16},          {"s32", 32},
-    {"s64", 64},       {"u8", 8},     {"u16", 16},     {"u32", 32},          {"u64", 64},
-    {"f16", 16},       {"f32", 32},   {"f64", 64},     {"bf16", 16},         {"c64", 64},
-    {"c128", 128},     {"f8e5m2", 8}, {"f8e4m3fn", 8}, {"f8e4m3b11fnuz", 8}, {"f8e5m2fnuz", 8},
-    {"f8e4m3fnuz", 8}, {"s4", 4},     {"u4", 4},       {"token", 0},         {"s2", 2},
-    {"u2", 2},         {"f8e4m3", 8}, {"f8e3m4", 8},   {"f8e8m0fnu", 8},     {"f4e2m1fn", 4},
+#define X(name, text, hlo, bits, class, pjrt, xla) [pjrt] = {hlo, bits},
+    BN_DTYPES(X)
+#undef X
+        [23] = {"token", 0},
 };
 
 const char *rec_type_name(int type)

@@ -14,11 +14,9 @@ void res_xspace_add_name(res_xspace *b, Bench__Trace__NameEntry **entries, size_
     Bench__Trace__NameEntry *entry = res_xspace_take(b, 1, sizeof *entry);
     Bench__Trace__Name *value = res_xspace_take(b, 1, sizeof *value);
     bench__trace__name__init(value);
-    value->has_id = true;
     value->id = id;
     value->name = bn_arena_strdup(b->memory, name);
     bench__trace__name_entry__init(entry);
-    entry->has_id = true;
     entry->id = id;
     entry->value = value;
     entries[(*count)++] = entry;
@@ -28,7 +26,6 @@ Bench__Trace__Stat *res_xspace_make_stat(res_xspace *b, int64_t name)
 {
     Bench__Trace__Stat *stat = res_xspace_take(b, 1, sizeof *stat);
     bench__trace__stat__init(stat);
-    stat->has_name_id = true;
     stat->name_id = name;
     return stat;
 }
@@ -38,7 +35,6 @@ Bench__Trace__Plane *res_xspace_make_plane(res_xspace *b, int64_t id, const char
 {
     Bench__Trace__Plane *plane = res_xspace_take(b, 1, sizeof *plane);
     bench__trace__plane__init(plane);
-    plane->has_id = true;
     plane->id = id;
     plane->name = bn_arena_strdup(b->memory, name);
     plane->lines = res_xspace_take(b, lines, sizeof *plane->lines);
@@ -53,7 +49,6 @@ Bench__Trace__Line *res_xspace_add_line(res_xspace *b, Bench__Trace__Plane *plan
 {
     Bench__Trace__Line *line = res_xspace_take(b, 1, sizeof *line);
     bench__trace__line__init(line);
-    line->has_id = true;
     line->id = (int64_t)plane->n_lines + 1;
     line->name = line->display_name = bn_arena_strdup(b->memory, name);
     line->events = res_xspace_take(b, most, sizeof *line->events);
@@ -66,7 +61,6 @@ Bench__Trace__Event *res_xspace_add_event(res_xspace *b, Bench__Trace__Line *lin
 {
     Bench__Trace__Event *event = res_xspace_take(b, 1, sizeof *event);
     bench__trace__event__init(event);
-    event->has_name_id = event->has_offset_ps = event->has_duration_ps = true;
     event->name_id = (int64_t)name;
     event->offset_ps = (int64_t)(start_ns * 1000);
     event->duration_ps = (int64_t)(duration_ns * 1000);
@@ -78,7 +72,7 @@ void res_xspace_set_stat(res_xspace *b, Bench__Trace__Event *event, int64_t name
 {
     Bench__Trace__Stat *stat = res_xspace_make_stat(b, name);
     Bench__Trace__Stat **stats = res_xspace_take(b, 1, sizeof(Bench__Trace__Stat *));
-    stat->has_int_value = true;
+    stat->number_of_case = BENCH__TRACE__STAT__NUMBER_OF_INT_VALUE;
     stat->int_value = value;
     stats[0] = stat;
     event->stats = stats;

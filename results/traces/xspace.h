@@ -5,8 +5,8 @@
 #ifndef BENCH_RESULTS_XSPACE_H
 #define BENCH_RESULTS_XSPACE_H
 
-#include "results/traces/xspace.pb-c.h"
 #include "runtime/base/base.h"
+#include "runtime/wire/xspace.pb-c.h"
 
 /* The memory of a message being built. */
 typedef struct res_xspace {

@@ -38,7 +38,6 @@ struct chunk {
 
 struct bn_arena {
     struct chunk *first, *current;
-    size_t used_before; /* bytes used in the chunks before the current one */
 };
 
 static struct chunk *chunk_new(size_t capacity)
@@ -80,7 +79,6 @@ void bn_arena_rewind(bn_arena *arena)
         chunk->used = 0;
     arena->current->used = 0;
     arena->current = arena->first;
-    arena->used_before = 0;
 }
 
 void bn_arena_reset(bn_arena *arena)
@@ -89,11 +87,6 @@ void bn_arena_reset(bn_arena *arena)
         poison(chunk->bytes, chunk->capacity);
     poison(arena->current->bytes, arena->current->capacity);
     bn_arena_rewind(arena);
-}
-
-size_t bn_arena_used_bytes(const bn_arena *arena)
-{
-    return arena->used_before + arena->current->used;
 }
 
 /* Makes a chunk with room for SIZE bytes the current one. */
@@ -108,7 +101,6 @@ static void chunk_advance(bn_arena *arena, size_t size)
         arena->current->next = grown;
         next = grown;
     }
-    arena->used_before += arena->current->used;
     arena->current = next;
 }
 

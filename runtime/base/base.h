@@ -109,10 +109,9 @@ typedef struct bn_arena bn_arena;
 bn_arena *bn_arena_new(size_t first_chunk_bytes);
 void bn_arena_free(bn_arena *arena); /* NULL allowed */
 void bn_arena_reset(bn_arena *arena);
-/* As a reset, but what was allocated may still be looked at until a new
- * allocation takes its place: for handles that are told from live ones. */
+/* As a reset, but allocations may still be read until new ones take their
+ * places: for handles that are distinguished from live ones. */
 void bn_arena_rewind(bn_arena *arena);
-size_t bn_arena_used_bytes(const bn_arena *arena);
 
 /* SIZE bytes aligned to 16, contents undefined. Valid until reset or free. Without memory the
  * process ends, as by bn_alloc. */
@@ -238,7 +237,7 @@ BN_MUST_USE bn_code bn_open_at(int folder, const char *path, int flags, int *fd,
  * name or write it: it is opened once and without waiting, and a pipe, socket, folder or device is
  * BN_INVALID. Links are followed. Errors as in bn_fail_errno. */
 BN_MUST_USE bn_code bn_regular_read(const char *path, char **data, size_t *size, bn_status *st);
-/* In pieces: opens the file (*FD is the caller's) and tells its *SIZE now; reads SIZE bytes from
+/* In pieces: opens the file (*FD is the caller's) and gives its *SIZE now; reads SIZE bytes from
  * where FD stands into DATA. A file that is shorter by then is BN_IO. PATH is for messages. */
 BN_MUST_USE bn_code bn_regular_open(const char *path, int *fd, size_t *size, bn_status *st);
 BN_MUST_USE bn_code bn_regular_rest(int fd, const char *path, void *data, size_t size,
@@ -273,7 +272,7 @@ BN_MUST_USE bn_code bn_writer_add(bn_writer *writer, const void *data, size_t si
 BN_MUST_USE bn_code bn_writer_finish(bn_writer *writer, bool replace, bn_status *st);
 void bn_writer_drop(bn_writer *writer); /* NULL allowed */
 
-/* What stands after the last slash of PATH; within PATH. */
+/* The part of PATH after its last slash; within PATH. */
 const char *bn_base_name(const char *path);
 
 /*
@@ -281,7 +280,7 @@ const char *bn_base_name(const char *path);
  * program that stands in a shared one, so its owner is asked before what lies in it is run.
  */
 /* The folder of this program's file into FOLDER of SIZE bytes, without a slash at its end; "" where
- * nobody tells. */
+ * it is unknown. */
 void bn_own_folder(char *folder, size_t size);
 /* Whether FILE, "name" or "folder/name", in FOLDER is there and may be run. BN_NOT_FOUND, without
  * words: it is not there, or the file or a folder of its path from FOLDER on is neither root's nor
@@ -322,7 +321,7 @@ bool bn_writer_gone(long pid, const struct stat *info);
  * a file whose name fits the shell's PATTERN: files of processes that are gone (bn_writer_gone), of
  * ten minutes ago or before. */
 void bn_writers_sweep(int folder, const char *pattern);
-/* What is in the open FOLDER, which stays open; NULL where it cannot be listed. For closedir. */
+/* The entries of FOLDER, which stays open; NULL where it cannot be listed. For closedir. */
 DIR *bn_folder_list(int folder);
 /* The next entry of LIST; NULL at its end, and then errno is 0, or where it cannot be read on: what
  * was listed so far is not all then. */
@@ -345,8 +344,11 @@ BN_MUST_USE bn_code bn_file_sha256(const char *path, char digest[BN_SHA256_TEXT]
 /* Of what is read from FD on, from where it stands; PATH is for messages. */
 BN_MUST_USE bn_code bn_descriptor_sha256(int fd, const char *path, char digest[BN_SHA256_TEXT],
                                          bn_status *st);
-/* Of SIZE bytes at DATA; an empty text when the system has no memory. */
+/* Of SIZE bytes at DATA. */
 void bn_sha256(const void *data, size_t size, char digest[BN_SHA256_TEXT]);
+
+/* Element types. */
+#include "runtime/base/dtypes.h"
 
 /* Half-width floats. */
 #include "runtime/base/half.h"

@@ -134,9 +134,7 @@ bn_code bn_file_check_target(const char *path, bn_status *st)
 static bn_code begin_in(int folder, const char *path, mode_t mode, bn_writer **writer,
                         bn_status *st)
 {
-    bn_writer *w = malloc(sizeof *w);
-    if (!w)
-        return bn_fail_errno(st, ENOMEM, "%s", path);
+    bn_writer *w = bn_alloc(sizeof *w);
     w->folder = folder;
     int length = snprintf(w->path, sizeof w->path, "%s", path);
     bn_code code = length < 0 || (size_t)length >= sizeof w->path

@@ -1,5 +1,5 @@
 /*
- * half.c - f16 to and from double, for whoever has no need of speed.
+ * half.c - f16 to and from double, where speed does not count.
  */
 #include "runtime/base/base.h"
 

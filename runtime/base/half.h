@@ -64,7 +64,7 @@ static inline uint16_t bn_to_f16(float value)
     return (uint16_t)(sign | ((size >> 13) - (112 << 10)));
 }
 
-/* To a float whose last bit tells that something was cut. The next rounding, to fewer bits, is
+/* To a float whose last bit says that something was cut. The next rounding, to fewer bits, is
  * then right as if it were the only one (S. Boldo and G. Melquiond, "When double rounding is
  * odd", 2005). */
 static inline float bn_to_odd(double value)

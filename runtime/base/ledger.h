@@ -21,7 +21,7 @@
     X(COMPILE, compile, "the plugin's compile call, or load of a stored executable")               \
     X(BIND, bind, "argument and result handles gathered")                                          \
     X(DISPATCH, dispatch, "the plugin's execute calls, submit to return")                          \
-    X(RELEASE, release, "handles given back to the plugin")                                        \
+    X(RELEASE, release, "handles released to the plugin")                                          \
     X(WAIT, wait, "host waits for completion")                                                     \
     X(READ, read, "values transferred to the host")                                                \
     X(OTHER, other, "wall time in no other part")
@@ -35,7 +35,7 @@ typedef enum bn_part {
 
 /* "input", "trace", ... for a part below BN_PART_COUNT. */
 const char *bn_part_name(bn_part part);
-/* What the part holds, one line. */
+/* A description of the part, one line. */
 const char *bn_part_text(bn_part part);
 
 /* Where a device time came from; never one in place of another. */

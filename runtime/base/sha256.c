@@ -57,9 +57,8 @@ static bn_code file_digest(int fd, const char *path, SHA256_CTX *context, unsign
 bn_code bn_descriptor_sha256(int fd, const char *path, char digest[BN_SHA256_TEXT], bn_status *st)
 {
     SHA256_CTX context;
-    unsigned char *block = malloc(READ_BYTES);
-    bn_code code = block ? file_digest(fd, path, &context, block, st)
-                         : bn_fail_errno(st, ENOMEM, "%s", path);
+    unsigned char *block = bn_alloc(READ_BYTES);
+    bn_code code = file_digest(fd, path, &context, block, st);
     if (code == BN_OK)
         digest_print(&context, digest);
     free(block);

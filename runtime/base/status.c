@@ -47,11 +47,7 @@ static void message_set(bn_status *st, const char *head, const char *tail)
     const size_t room = sizeof st->message - 1;
     const char *text = all.data ? all.data : "";
     const size_t length = strlen(text);
-    if (all.failed) {
-        char both[sizeof st->message];
-        snprintf(both, sizeof both, "%s%s", head, tail);
-        bn_plain(both, st->message, sizeof st->message);
-    } else if (length <= room) {
+    if (length <= room) {
         memcpy(st->message, text, length + 1);
     } else {
         const size_t first = bn_utf8_fit(text, room / 2 - sizeof CUT);
@@ -63,19 +59,13 @@ static void message_set(bn_status *st, const char *head, const char *tail)
     bn_text_free(&all);
 }
 
-/* Without memory, the begin of the text tells at least what it was about. */
 static void set(bn_status *st, const char *format, va_list args, const char *tail)
 {
-    char *text = NULL, begin[sizeof st->message];
-    va_list again;
-    va_copy(again, args);
-    const bool made = vasprintf(&text, format, args) >= 0;
-    if (!made)
-        vsnprintf(begin, sizeof begin, format, again);
-    va_end(again);
-    message_set(st, made ? text : begin, tail);
-    if (made)
-        free(text);
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0)
+        bn_out_of_memory(sizeof st->message);
+    message_set(st, text, tail);
+    free(text);
 }
 
 bn_code bn_fail(bn_status *st, bn_code code, const char *format, ...)

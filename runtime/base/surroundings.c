@@ -3,7 +3,7 @@
  *
  * Plugins are large programs of others. Libraries in them set the locale, flush denormals because
  * they were linked with -ffast-math, close descriptors that they did not open, and so on. None of
- * it may change what bench writes or reads, and what may change its figures is told.
+ * it may change what bench writes or reads, and what may change its figures is reported.
  *
  * What is not put back: the locale of the process and the environment. Other threads may be reading
  * both, and the C library has no lock for that. Our thread has a locale of its own, and the record
@@ -42,7 +42,7 @@ static struct {
     bool kept;
     pthread_t thread;
     locale_t own;        /* of the thread */
-    char *locale;        /* the process's, as setlocale tells it */
+    char *locale;        /* the process's, as setlocale gives it */
     fenv_t floats;       /* of the thread */
     unsigned float_bits; /* floats_now then */
     descriptor folder;   /* its spare is the folder itself */
@@ -113,7 +113,7 @@ static void add_detail(bn_change *c, const char *name, size_t length)
 static void restore_locale(const char *when)
 {
     const char *now = setlocale(LC_ALL, NULL);
-    const bool other = now && around.locale && strcmp(now, around.locale) != 0;
+    const bool other = now && strcmp(now, around.locale) != 0;
     const bool moved = around.own && pthread_equal(around.thread, pthread_self()) &&
                        uselocale(around.own) != around.own;
     if (!other && !moved)
@@ -123,7 +123,7 @@ static void restore_locale(const char *when)
         return;
     c->left = true;
     free(around.locale);
-    around.locale = strdup(now); /* noted once */
+    around.locale = bn_strdup(now); /* noted once */
     /* Where categories differ it is a list of all. How numbers look matters most. */
     const char *name = strchr(now, ';') ? setlocale(LC_NUMERIC, NULL) : now;
     if (name)
@@ -263,10 +263,9 @@ static void keep_environment(void)
     free(around.environment);
     while (environ && environ[count])
         count++;
-    around.environment = calloc(count + 1, sizeof *around.environment);
-    for (size_t i = 0; around.environment && i < count; i++)
-        if (!(around.environment[i] = strdup(environ[i])))
-            break;
+    around.environment = bn_zalloc(count + 1, sizeof *around.environment);
+    for (size_t i = 0; i < count; i++)
+        around.environment[i] = bn_strdup(environ[i]);
 }
 
 static bool has_variable(char *const *list, const char *variable)
@@ -365,7 +364,7 @@ static void restore_limits(const char *when)
                                                     [RLIMIT_SIGPENDING] = "SIGPENDING"};
     for (unsigned i = 0; i < RLIM_NLIMITS; i++) {
         struct rlimit now, *kept = &around.limits[i];
-        /* Without a name is that of core files, which nobody of us writes. */
+        /* Without a name is that of core files, which bench does not write. */
         if (!names[i] || getrlimit(i, &now) != 0 || now.rlim_cur >= kept->rlim_cur)
             continue;
         bn_change *c = note(BN_AROUND_LIMITS, when);
@@ -429,7 +428,7 @@ void bn_surroundings_keep(void)
     if (!around.kept) {
         const char *locale = setlocale(LC_ALL, NULL);
         around.thread = pthread_self();
-        around.locale = strdup(locale ? locale : "C");
+        around.locale = bn_strdup(locale ? locale : "C");
         around.own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
         if (around.own)
             uselocale(around.own);

@@ -3,7 +3,7 @@
  * the working folder, signals, how floats are rounded and so on. Part of base.h.
  *
  * They are kept before the first foreign code runs. After each call of it that is not part of a
- * measured step, and after the steps, they are put back, and what was changed is told.
+ * measured step, and after the steps, they are put back, and changes are reported.
  */
 #ifndef BENCH_RUNTIME_SURROUNDINGS_H
 #define BENCH_RUNTIME_SURROUNDINGS_H
@@ -32,7 +32,7 @@ typedef enum bn_around {
 /* Something that was found changed. */
 typedef struct bn_change {
     bn_around what;
-    const char *when; /* as bn_surroundings_restore was told */
+    const char *when; /* the argument of bn_surroundings_restore */
     char detail[128]; /* which of several: "XLA_FLAGS, TZ"; "" where there is one only */
     bool left;        /* it stays as it was found */
 } bn_change;

@@ -95,7 +95,7 @@ bool bn_timeline_wants(const bn_timeline *t, uint64_t number)
 
 void bn_timeline_step_begin(bn_timeline *t, bn_step_kind kind, uint64_t number)
 {
-    /* What earlier steps have in flight was awaited in steps that nobody noted. */
+    /* Executions of earlier steps were awaited in steps that were not noted. */
     if (kind != t->step_kind || number != t->step_number + 1)
         t->first_open = t->count;
     t->step_kind = kind;

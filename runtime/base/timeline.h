@@ -1,9 +1,9 @@
 /*
  * timeline.h - when things happened in a process: spans of time in memory that was made before.
  *
- * Where no timeline is wanted there is a NULL pointer, and whoever would note a span looks at that
- * first: one branch. Noting one allocates nothing. Times are those of bn_now_ns. For base.h alone,
- * whose words it uses.
+ * Where no timeline is wanted there is a NULL pointer, and a caller that would note a span checks
+ * that first: one branch. Noting one allocates nothing. Times are those of bn_now_ns. For base.h
+ * alone, whose words it uses.
  */
 #ifndef BENCH_RUNTIME_TIMELINE_H
 #define BENCH_RUNTIME_TIMELINE_H
@@ -14,7 +14,7 @@
 
 #include "runtime/base/ledger.h"
 
-/* What a span is. WHAT and VALUE are more of it. */
+/* Kinds of spans; the members WHAT and VALUE depend on it. */
 typedef enum bn_span_kind {
     BN_SPAN_STEP,       /* what: bn_step_kind, value: its number from 0 */
     BN_SPAN_PART,       /* of the ledger; what: bn_part */
@@ -35,9 +35,9 @@ typedef enum bn_step_kind {
     BN_STEP_KINDS
 } bn_step_kind;
 
-/* When something completed that a call began. Whoever learns of it first writes the time. */
+/* When something completed that a call began. The first thread that learns of it writes this. */
 typedef struct bn_completion {
-    const void *handle; /* of the one who waits; NULL once it is told */
+    const void *handle; /* of the waiting call; NULL once the time is known */
     const void *owner;  /* of the one who calls back */
     uint64_t at_ns;     /* 0: not known */
 } bn_completion;
@@ -53,7 +53,7 @@ typedef struct bn_span {
 #define BN_TIMELINE_NAMES 512 /* further ones are called "(others)" */
 #define BN_TIMELINE_OPEN  64  /* annotations and scopes within each other */
 
-/* What is known of all spans of a process, and goes before them into its file. */
+/* Properties of all spans of a process, written before them into its file. */
 typedef struct bn_timeline_about {
     char title[256]; /* of the experiment */
     char mode[BN_TIMELINE_NAME], device[BN_TIMELINE_NAME];
@@ -90,7 +90,7 @@ bn_completion *bn_timeline_call(bn_timeline *timeline, bn_span_kind kind, const 
                                 uint64_t value, uint64_t begin_ns, uint64_t end_ns);
 /* What HANDLE stands for had completed at AT_NS. */
 void bn_timeline_completed(bn_timeline *timeline, const void *handle, uint64_t at_ns);
-/* The first to tell is right. Thread-safe. */
+/* The first call counts. Thread-safe. */
 void bn_completion_tell(bn_completion *done, uint64_t at_ns);
 /* An annotation or a scope begins; NAME is copied. It ends with its kind, and so do those within
  * it. One end too many does nothing. */

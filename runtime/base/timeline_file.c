@@ -59,7 +59,7 @@ static unsigned whats_of(unsigned kind)
     return kind == BN_SPAN_STEP ? BN_STEP_KINDS : kind == BN_SPAN_PART ? BN_PART_COUNT : 1;
 }
 
-/* The last time that a span tells. */
+/* The latest time in any span. */
 static uint64_t last_time(const bn_timeline *t)
 {
     uint64_t last = 0;
@@ -70,7 +70,7 @@ static uint64_t last_time(const bn_timeline *t)
     return last;
 }
 
-/* Whether all spans can be looked at. What had not ended when the process did ends last of all. */
+/* Whether all spans are complete. What had not ended when the process did ends last of all. */
 static bool check_spans(bn_timeline *t)
 {
     const uint64_t last = last_time(t);
@@ -133,8 +133,8 @@ static bool fits(const head *h, size_t size)
 }
 
 /* Makes *TIMELINE of DATA. */
-static bn_code take(const char *path, const char *data, size_t size, bn_timeline **timeline,
-                    bn_status *st)
+static bn_code parse_timeline(const char *path, const char *data, size_t size,
+                              bn_timeline **timeline, bn_status *st)
 {
     head h;
     bn_timeline *t = NULL;
@@ -169,7 +169,7 @@ bn_code bn_timeline_read(const char *path, bn_timeline **timeline, bn_status *st
     size_t size = 0;
     bn_code code = bn_regular_read(path, &data, &size, st);
     if (code == BN_OK)
-        code = take(path, data, size, timeline, st);
+        code = parse_timeline(path, data, size, timeline, st);
     free(data);
     return code;
 }

@@ -24,14 +24,11 @@ typedef struct sweep {
     tg_tensor **grads;
 } sweep;
 
-static bool sweep_begin(sweep *s, tg_trace *t)
+static void sweep_begin(sweep *s, tg_trace *t)
 {
     *s = (sweep){.t = t, .node_count = t->node_count, .value_count = t->value_count};
     s->active = bn_arena_zalloc(t->arena, s->value_count + 1u);
     s->grads = bn_arena_zalloc(t->arena, (s->value_count + 1u) * sizeof(tg_tensor *));
-    if (!s->active || !s->grads)
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "backward: no memory");
-    return s->active && s->grads;
 }
 
 static void mark_active(sweep *s)
@@ -42,7 +39,7 @@ static void mark_active(sweep *s)
         for (size_t k = 0; k < node->operand_count && !active; k++)
             active = s->active[node->operands[k]->id];
         for (size_t r = 0; active && r < node->result_count; r++)
-            if (tg_dtype_is_float(node->results[r].type.dtype) && !node->results[r].constant)
+            if (bn_dtype_is_float(node->results[r].type.dtype) && !node->results[r].constant)
                 s->active[node->results[r].id] = 1;
     }
 }
@@ -57,13 +54,8 @@ static void differentiate(sweep *s, const tg_node *node)
 {
     tg_tensor *few_gout[TG_MAX_RESULTS] = {NULL}, **gout = few_gout;
     bool reached = false, wanted = false;
-    if (node->result_count > TG_MAX_RESULTS) {
+    if (node->result_count > TG_MAX_RESULTS)
         gout = bn_arena_zalloc(s->t->arena, node->result_count * sizeof(tg_tensor *));
-        if (!gout) {
-            tg_trace_fail(s->t, BN_OUT_OF_MEMORY, "backward: no memory");
-            return;
-        }
-    }
     for (size_t r = 0; r < node->result_count; r++) {
         gout[r] = s->active[node->results[r].id] ? s->grads[node->results[r].id] : NULL;
         reached |= gout[r] != NULL;
@@ -75,10 +67,6 @@ static void differentiate(sweep *s, const tg_node *node)
     if (node->operand_count > MAX_NEEDS) {
         need = bn_arena_zalloc(s->t->arena, node->operand_count * sizeof *need);
         gin = bn_arena_zalloc(s->t->arena, node->operand_count * sizeof(tg_tensor *));
-        if (!need || !gin) {
-            tg_trace_fail(s->t, BN_OUT_OF_MEMORY, "backward: no memory");
-            return;
-        }
     }
     for (size_t k = 0; k < node->operand_count; k++)
         wanted |= need[k] = s->active[node->operands[k]->id];
@@ -110,8 +98,9 @@ void tg_gradients(tg_trace *t, size_t end, tg_tensor *const *outputs, tg_tensor 
 {
     sweep s;
     memset(grads, 0, wrt_count * sizeof *grads);
-    if (t->status.code != BN_OK || !sweep_begin(&s, t))
+    if (t->status.code != BN_OK)
         return;
+    sweep_begin(&s, t);
     for (size_t i = 0; i < wrt_count; i++)
         if (wrt[i])
             s.active[wrt[i]->id] = 1;
@@ -139,12 +128,12 @@ static bool is_differentiated(tg_trace *t, tg_tensor *wrt)
     const tg_tensor *value = tg_trace_resolve(t, wrt);
     if (!value)
         return false;
-    if (tg_dtype_is_float(value->type.dtype))
+    if (bn_dtype_is_float(value->type.dtype))
         return true;
     bn_text type = {0};
     tg_type_write(&value->type, &type);
     tg_trace_fail(t, BN_INVALID, "backward: gradient with respect to %s, which is no float",
-                  type.failed ? "a tensor" : type.data);
+                  type.data);
     bn_text_free(&type);
     return false;
 }
@@ -157,7 +146,7 @@ void tg_backward(tg_trace *t, tg_tensor *loss, tg_tensor *const *wrt, size_t cou
     tg_tensor *end = t->status.code == BN_OK ? tg_trace_resolve(t, loss) : NULL;
     if (!end)
         return;
-    if (end->type.rank != 0 || !tg_dtype_is_float(end->type.dtype)) {
+    if (end->type.rank != 0 || !bn_dtype_is_float(end->type.dtype)) {
         tg_trace_fail(t, BN_INVALID, "backward: the loss is not a floating-point scalar");
         return;
     }
@@ -165,8 +154,7 @@ void tg_backward(tg_trace *t, tg_tensor *loss, tg_tensor *const *wrt, size_t cou
         if (!is_differentiated(t, wrt[i]))
             return;
     sweep s;
-    if (!sweep_begin(&s, t))
-        return;
+    sweep_begin(&s, t);
     for (size_t i = 0; i < count; i++)
         s.active[tg_trace_resolve(t, wrt[i])->id] = 1;
     mark_active(&s);
@@ -208,13 +196,7 @@ typedef struct gradient {
     tg_loop_plan back;
 } gradient;
 
-static bool no_memory(tg_trace *t)
-{
-    tg_trace_fail(t, BN_OUT_OF_MEMORY, "backward: no memory for a loop");
-    return false;
-}
-
-static bool gradient_begin(gradient *g)
+static void gradient_begin(gradient *g)
 {
     bn_arena *arena = g->t->arena;
     const size_t operands = g->node->operand_count + 1u, results = g->node->result_count + 1u;
@@ -224,10 +206,9 @@ static bool gradient_begin(gradient *g)
     g->used = bn_arena_zalloc(arena, operands * sizeof *g->used);
     g->seeds = bn_arena_zalloc(arena, results * sizeof *g->seeds);
     g->back.out = bn_arena_zalloc(arena, operands * sizeof *g->back.out);
-    return (g->wrt && g->grads && g->sums && g->used && g->seeds && g->back.out) || no_memory(g->t);
 }
 
-/* What is carried gets a gradient in any case: rounds hand it on even where none comes in. */
+/* Carried values get a gradient in any case: iterations pass it on even where none comes in. */
 static bool differentiate_round(gradient *g, const bool *need)
 {
     const tg_graph *f = &g->region->graph;
@@ -235,11 +216,11 @@ static bool differentiate_round(gradient *g, const bool *need)
     tg_trace_phase(g->round, g->t->phase);
     for (size_t r = 0; r < f->output_count; r++) {
         const tg_type type = f->outputs[r]->type;
-        if (tg_dtype_is_float(type.dtype) && (r < carried || g->gout[r]))
+        if (bn_dtype_is_float(type.dtype) && (r < carried || g->gout[r]))
             g->seeds[r] = tg_round_input(g->round, &type);
     }
     for (size_t k = 0; k < f->input_count; k++)
-        if (tg_dtype_is_float(f->inputs[k]->type.dtype) && (k < carried || need[k]))
+        if (bn_dtype_is_float(f->inputs[k]->type.dtype) && (k < carried || need[k]))
             g->wrt[k] = f->inputs[k];
     if (tg_round_sound(g->round))
         tg_gradients(g->round, f->end_node, f->outputs, g->seeds, f->output_count, g->wrt,
@@ -247,7 +228,7 @@ static bool differentiate_round(gradient *g, const bool *need)
     return tg_round_sound(g->round);
 }
 
-/* What the backward round hands on and gives: gradients of what is carried; sums of those of
+/* Results of the backward round: gradients of what is carried; sums of those of
  * what is captured; and for stacks those of slices. */
 static bool plan_results(gradient *g)
 {
@@ -301,7 +282,7 @@ static void use(gradient *g, tg_tensor *value)
         g->saved[g->saved_count++] = value;
 }
 
-static bool find_saved(gradient *g)
+static void find_saved(gradient *g)
 {
     const tg_graph *f = &g->region->graph;
     bn_arena *arena = g->t->arena;
@@ -310,8 +291,6 @@ static bool find_saved(gradient *g)
     g->seen = bn_arena_zalloc(arena, values);
     g->needed = bn_arena_zalloc(arena, g->round->node_count + 1);
     g->saved = bn_arena_alloc(arena, values * sizeof *g->saved);
-    if (!g->input_of || !g->seen || !g->needed || !g->saved)
-        return no_memory(g->t);
     for (size_t k = 0; k < f->input_count; k++)
         g->input_of[f->inputs[k]->id] = (int32_t)k + 1;
     for (size_t i = 0; i < g->back.carried + g->back.outs; i++)
@@ -319,7 +298,6 @@ static bool find_saved(gradient *g)
     for (size_t n = g->round->node_count; n-- > 0;)
         for (size_t k = 0; g->needed[n] && k < g->round->nodes[n]->operand_count; k++)
             use(g, g->round->nodes[n]->operands[k]);
-    return true;
 }
 
 /* The same rounds once more, which also give what is saved: one loop in the text (lower.c).
@@ -343,10 +321,6 @@ static const tg_node *append_saving(gradient *g)
     if (g->saved_count == 0)
         return g->node;
     p.out = bn_arena_alloc(g->t->arena, (p.carried + p.outs) * sizeof *p.out);
-    if (!p.out) {
-        no_memory(g->t);
-        return NULL;
-    }
     memcpy(p.out, f->outputs, f->output_count * sizeof *p.out);
     memcpy(p.out + f->output_count, g->saved, g->saved_count * sizeof *p.out);
     const tg_phase phase = tg_trace_phase(g->t, (tg_phase)g->node->phase);
@@ -357,13 +331,13 @@ static const tg_node *append_saving(gradient *g)
     return node;
 }
 
-static void take(tg_loop_plan *p, size_t *count, tg_tensor *in, tg_tensor *operand)
+static void add_input(tg_loop_plan *p, size_t *count, tg_tensor *in, tg_tensor *operand)
 {
     p->in[*count] = in;
     p->operands[(*count)++] = operand;
 }
 
-/* What the backward round is given; SAVING gives what is saved. */
+/* Inputs of the backward round; SAVING gives the saved values. */
 static bool plan_inputs(gradient *g, const tg_node *saving)
 {
     const tg_graph *f = &g->region->graph;
@@ -373,34 +347,32 @@ static bool plan_inputs(gradient *g, const tg_node *saving)
     const size_t most = f->output_count + 2 * f->input_count + g->saved_count + 1;
     p->in = bn_arena_alloc(g->t->arena, most * sizeof *p->in);
     p->operands = bn_arena_alloc(g->t->arena, most * sizeof *p->operands);
-    if (!p->in || !p->operands)
-        return no_memory(g->t);
     for (size_t k = 0; k < carried; k++)
         if (g->wrt[k])
-            take(p, &n, g->seeds[k],
-                 g->gout[k] ? g->gout[k] : tg_full(g->t, &g->wrt[k]->type, 0.0));
+            add_input(p, &n, g->seeds[k],
+                      g->gout[k] ? g->gout[k] : tg_full(g->t, &g->wrt[k]->type, 0.0));
     for (size_t k = captured; k < f->input_count; k++)
         if (g->sums[k])
-            take(p, &n, g->sums[k], tg_full(g->t, &g->wrt[k]->type, 0.0));
+            add_input(p, &n, g->sums[k], tg_full(g->t, &g->wrt[k]->type, 0.0));
     for (size_t r = carried; r < f->output_count; r++)
         if (g->seeds[r])
-            take(p, &n, g->seeds[r], g->gout[r]);
+            add_input(p, &n, g->seeds[r], g->gout[r]);
     for (size_t k = carried; k < captured; k++)
         if (g->used[k])
-            take(p, &n, f->inputs[k], g->node->operands[k]);
+            add_input(p, &n, f->inputs[k], g->node->operands[k]);
     for (size_t i = 0; i < g->saved_count; i++)
-        take(p, &n, g->saved[i], saving->results + f->output_count + i);
+        add_input(p, &n, g->saved[i], saving->results + f->output_count + i);
     p->stacked = n - p->carried;
     p->takes = g->saved_count;
     for (size_t k = captured; k < f->input_count; k++)
         if (g->used[k])
-            take(p, &n, f->inputs[k], g->node->operands[k]);
+            add_input(p, &n, f->inputs[k], g->node->operands[k]);
     p->captured = n - p->carried - p->stacked;
     return g->t->status.code == BN_OK;
 }
 
 /* The results of BACK, in the order of plan_results. */
-static void give(const gradient *g, const tg_node *back, tg_tensor **gin)
+static void assign_gradients(const gradient *g, const tg_node *back, tg_tensor **gin)
 {
     const size_t carried = (size_t)g->a->carried, captured = carried + (size_t)g->a->stacked;
     size_t n = 0;
@@ -431,15 +403,17 @@ void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, 
                             .reverse = g.a->reverse == 0,
                             .offload = g.a->offload != 0,
                             .derived = true};
-    if (!gradient_begin(&g) || !differentiate_round(&g, need) || !plan_results(&g))
+    gradient_begin(&g);
+    if (!differentiate_round(&g, need) || !plan_results(&g))
         return;
-    if (g.back.carried + g.back.outs == 0 || !find_saved(&g))
+    if (g.back.carried + g.back.outs == 0)
         return;
+    find_saved(&g);
     const tg_node *saving = append_saving(&g);
     if (!saving || !plan_inputs(&g, saving))
         return;
     const tg_node *back = tg_region_append(t, node->op, &g.back);
     if (back)
-        give(&g, back, gin);
+        assign_gradients(&g, back, gin);
     tg_scope_changed(t);
 }

@@ -16,15 +16,13 @@
 static tg_graph *graph_new(tg_trace *t, size_t inputs, size_t outputs)
 {
     tg_graph *g = bn_arena_zalloc(t->arena, sizeof *g);
-    if (!g)
-        return NULL;
     g->trace = t;
     g->end_node = t->node_count;
     g->inputs = bn_arena_alloc(t->arena, (inputs + 1) * sizeof *g->inputs);
     g->outputs = bn_arena_alloc(t->arena, (outputs + 1) * sizeof *g->outputs);
     g->target = bn_arena_zalloc(t->arena, (outputs + 1) * sizeof *g->target);
     g->donor = bn_arena_alloc(t->arena, (outputs + 1) * sizeof *g->donor);
-    return g->inputs && g->outputs && g->target && g->donor ? g : NULL;
+    return g;
 }
 
 /* The trace so far, what this graph puts out, and whose memory it takes over. */
@@ -51,11 +49,9 @@ static bool is_unchanged(const tg_variable *v)
     return v->entry && v->current == v->entry;
 }
 
-static bn_code cut_whole(tg_trace *t, tg_graph **graph, bn_status *st)
+static tg_graph *cut_whole(tg_trace *t)
 {
     tg_graph *g = graph_new(t, t->input_count, t->assigned_count);
-    if (!g)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to cut the trace");
     g->first_phase = 0;
     g->last_phase = TG_PHASE_COUNT - 1;
     g->input_count = t->input_count;
@@ -69,8 +65,7 @@ static bn_code cut_whole(tg_trace *t, tg_graph **graph, bn_status *st)
         g->outputs[g->output_count++] = v->current;
     }
     graph_hash(g);
-    *graph = g;
-    return BN_OK;
+    return g;
 }
 
 /* ---- several graphs ------------------------------------------------------- */
@@ -88,7 +83,7 @@ typedef struct cut {
     size_t wanted_count;
 } cut;
 
-static bool cut_begin(cut *c)
+static void cut_begin(cut *c)
 {
     tg_trace *t = c->t;
     size_t values = t->value_count + 1u;
@@ -98,11 +93,8 @@ static bool cut_begin(cut *c)
     c->needed = bn_arena_alloc(t->arena, t->node_count + 1);
     c->wanted = bn_arena_alloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
     c->target = bn_arena_zalloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
-    if (!c->born_in || !c->last_user || !c->is_input || !c->needed || !c->wanted || !c->target)
-        return false;
     memset(c->born_in, 0xff, values * sizeof *c->born_in);
     memset(c->last_user, 0xff, values * sizeof *c->last_user);
-    return true;
 }
 
 static uint32_t group_of(const cut *c, const tg_node *node)
@@ -149,17 +141,6 @@ static bn_code want_assigned(cut *c, uint32_t last_group, bn_status *st)
         c->wanted[c->wanted_count++] = value;
     }
     return BN_OK;
-}
-
-/* The value about to be read and those held across the read. */
-static void want_stop(cut *c, tg_tensor *stop_at, uint32_t last_group)
-{
-    tg_trace *t = c->t;
-    want(c, stop_at, home_of(c, stop_at, last_group));
-    for (size_t n = t->segment_first; n < t->node_count; n++)
-        for (size_t r = 0; r < t->nodes[n]->result_count; r++)
-            if (t->nodes[n]->results[r].held)
-                want(c, &t->nodes[n]->results[r], group_of(c, t->nodes[n]));
 }
 
 /* One operand of a node that GROUP needs: input, part of the graph, or an
@@ -213,8 +194,6 @@ static tg_graph *build_group(const cut *c, uint32_t group)
 {
     tg_trace *t = c->t;
     tg_graph *g = graph_new(t, t->value_count, c->wanted_count);
-    if (!g)
-        return NULL;
     g->group = group;
     g->first_phase = TG_PHASE_COUNT;
     for (unsigned p = 0; p < TG_PHASE_COUNT; p++) {
@@ -263,13 +242,12 @@ static bn_code cut_groups(cut *c, tg_tensor *stop_at, tg_graph **graphs, size_t 
     for (unsigned p = 0; p < TG_PHASE_COUNT; p++)
         if (c->group_of_phase[p] > last)
             last = c->group_of_phase[p];
-    if (!cut_begin(c))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to cut the trace");
+    cut_begin(c);
     bn_code code = want_assigned(c, last, st);
     if (code != BN_OK)
         return code;
     if (stop_at)
-        want_stop(c, stop_at, last);
+        want(c, stop_at, home_of(c, stop_at, last));
 
     size_t made = 0;
     for (uint32_t group = last + 1; group-- > 0;) {
@@ -277,8 +255,6 @@ static bn_code cut_groups(cut *c, tg_tensor *stop_at, tg_graph **graphs, size_t 
         if (code != BN_OK)
             return code;
         tg_graph *g = build_group(c, group);
-        if (!g)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to cut the trace");
         if (g->output_count == 0)
             continue;
         if (!stop_at && c->t->breaks == 0)
@@ -315,21 +291,15 @@ bn_code tg_trace_cut(tg_trace *t, const unsigned group_of_phase[TG_PHASE_COUNT],
         if (group_of_phase[p] + 1 > most)
             most = group_of_phase[p] + 1;
     tg_graph **list = bn_arena_alloc(t->arena, most * sizeof(tg_graph *));
-    if (!list)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to cut the trace");
 
-    *count = 1;
-    bn_code code;
     if (!stop_at && t->breaks == 0 && one_group(group_of_phase)) {
-        code = cut_whole(t, &list[0], st);
-        if (code == BN_OK && list[0]->output_count == 0)
-            *count = 0;
+        list[0] = cut_whole(t);
+        *count = list[0]->output_count > 0;
     } else {
         cut c = {.t = t, .group_of_phase = group_of_phase};
-        code = cut_groups(&c, stop_at, list, count, st);
+        if (cut_groups(&c, stop_at, list, count, st) != BN_OK)
+            return bn_context(st, "cutting the trace into graphs");
     }
-    if (code != BN_OK)
-        return bn_context(st, "cutting the trace into graphs");
     t->segment_first = t->node_count;
     t->breaks += stop_at != NULL;
     *graphs = list;
@@ -345,11 +315,9 @@ void tg_trace_visit(const tg_trace *t, void (*visit)(void *context, const tg_nod
         tg_trace_visit(t->bodies[i], visit, context);
 }
 
-bn_code tg_node_graph(tg_trace *t, tg_node *node, const tg_graph **graph, bn_status *st)
+const tg_graph *tg_node_graph(tg_trace *t, tg_node *node)
 {
     tg_graph *g = graph_new(t, node->operand_count, node->result_count);
-    if (!g)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graph of one op");
     for (size_t i = 0; i < node->operand_count; i++) {
         size_t k = 0;
         while (k < g->input_count && g->inputs[k] != node->operands[i])
@@ -366,6 +334,5 @@ bn_code tg_node_graph(tg_trace *t, tg_node *node, const tg_graph **graph, bn_sta
     g->end_node = node->index + 1u;
     g->first_phase = g->last_phase = (tg_phase)node->phase;
     g->hash = tg_node_key(node);
-    *graph = g;
-    return BN_OK;
+    return g;
 }

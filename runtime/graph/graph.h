@@ -8,7 +8,7 @@
  *
  * Errors stick: the first mistake of a trace is kept, with the scope and the
  * op that made it, and later ops do nothing, so that model code reads top to
- * bottom without a check per op. tg_trace_status tells. Ops never return NULL.
+ * bottom without a check per op. tg_trace_status gives it. Ops never return NULL.
  *
  * One thread per trace. Prefix tg_.
  */
@@ -19,32 +19,19 @@
 
 #define TG_MAX_RANK 6
 
-/* Element types: StableHLO's name, bytes per element, class of number. */
-#define TG_DTYPES(X)                                                                               \
-    X(TG_BOOL, "i1", 1, BOOL)                                                                      \
-    X(TG_I8, "i8", 1, SIGNED)                                                                      \
-    X(TG_I32, "i32", 4, SIGNED)                                                                    \
-    X(TG_I64, "i64", 8, SIGNED)                                                                    \
-    X(TG_U8, "ui8", 1, UNSIGNED)                                                                   \
-    X(TG_U32, "ui32", 4, UNSIGNED)                                                                 \
-    X(TG_U64, "ui64", 8, UNSIGNED)                                                                 \
-    X(TG_F16, "f16", 2, FLOAT)                                                                     \
-    X(TG_BF16, "bf16", 2, FLOAT)                                                                   \
-    X(TG_F32, "f32", 4, FLOAT)
-
-typedef enum tg_dtype {
-#define X(dtype, text, bytes, number) dtype,
-    TG_DTYPES(X)
-#undef X
-        TG_DTYPE_COUNT
-} tg_dtype;
-
-const char *tg_dtype_text(tg_dtype dtype); /* "f32"; as StableHLO writes it */
-int64_t tg_dtype_bytes(tg_dtype dtype);
-bool tg_dtype_is_float(tg_dtype dtype);
-bool tg_dtype_is_unsigned(tg_dtype dtype); /* not bool */
-/* The dtype called TEXT ("f32", "bf16", ...); TG_DTYPE_COUNT when there is none. */
-tg_dtype tg_dtype_parse(const char *text);
+/* Element types of tensors: the first of runtime/base/dtypes.h. */
+typedef bn_dtype tg_dtype;
+#define TG_BOOL        BN_PRED
+#define TG_I8          BN_S8
+#define TG_I32         BN_S32
+#define TG_I64         BN_S64
+#define TG_U8          BN_U8
+#define TG_U32         BN_U32
+#define TG_U64         BN_U64
+#define TG_F16         BN_F16
+#define TG_BF16        BN_BF16
+#define TG_F32         BN_F32
+#define TG_DTYPE_COUNT BN_DTYPES_OF_TRACES
 
 /* Shape and element type; a scalar has rank 0. Row-major. Unused dims are 0. */
 typedef struct tg_type {
@@ -85,11 +72,11 @@ typedef struct tg_scope tg_scope;
  * holds device data: parameters, optimizer state, running statistics, inputs,
  * the learning rate, results such as the loss. A *value* is the result of an
  * op; it belongs to its trace and dies at the next tg_trace_begin. Using a dead
- * value is an error of the trace where it can be told (its place not yet taken
+ * value is an error of the trace where it is detected (its place not yet taken
  * by a new value), and never a crash.
  */
 
-/* NAME is copied. NULL without memory. */
+/* NAME is copied. */
 tg_tensor *tg_variable_new(const char *name, const tg_type *type);
 /* Gives VARIABLE another shape or dtype between traces (a batch of another
  * length); it must hold no data. */
@@ -127,7 +114,7 @@ typedef enum tg_phase {
 } tg_phase;
 
 /*
- * What a mode hangs on a trace. Each may be NULL. All are called while the trace is sound, on
+ * Callbacks of a mode. Each may be NULL. All are called while the trace is sound, on
  * the thread that calls the op, and must not emit ops into the trace. A failure becomes the
  * trace's error, with the op's name ("read" for a read) in front of the message.
  */
@@ -197,14 +184,12 @@ void tg_assign(tg_trace *trace, tg_tensor *variable, tg_tensor *value);
 /*
  * Copies a tensor's contents to HOST (SIZE bytes, dense row-major). Everything
  * needed is computed first: in lazy and capture modes this cuts the graph. A
- * value made before a read and used after it is computed again, unless it was
- * held: the host cannot see what C code still refers to.
+ * value made before a read and used after it is computed again: the host cannot
+ * see what C code still refers to.
  */
 void tg_read(tg_trace *trace, tg_tensor *tensor, void *host, size_t size);
-/* Asks that VALUE be kept across reads of this step. */
-void tg_hold(tg_trace *trace, tg_tensor *value);
 /* Says that the values made since the trace had FIRST_NODE nodes are not used any
- * more, but for those that variables were assigned: C cannot tell by itself. Frees
+ * more, but for those that variables were assigned: C does not say when a value dies. Frees
  * memory in eager execution, where to use such a value afterwards is an error;
  * changes nothing elsewhere. */
 void tg_forget(tg_trace *trace, size_t first_node);
@@ -232,11 +217,10 @@ typedef struct tg_graph {
 /*
  * Cuts what was traced since the last cut into graphs, by GROUP_OF_PHASE
  * (ascending group numbers). With STOP_AT, a value about to be read, the cut is
- * a graph break: STOP_AT and held values are outputs too, and nothing is
- * donated, so that later graphs can still compute from the step's entry.
- * Otherwise the step ends here. *GRAPHS is an array of *COUNT pointers, in
- * order of execution. Fails with the trace's status, or when data flows
- * against the phases.
+ * a graph break: STOP_AT is an output too, and nothing is donated, so that later graphs can still
+ * compute from the step's entry. Otherwise the step ends here. *GRAPHS is an array of *COUNT
+ * pointers, in order of execution. Fails with the trace's status, or when data flows against the
+ * phases.
  */
 BN_MUST_USE bn_code tg_trace_cut(tg_trace *trace, const unsigned group_of_phase[TG_PHASE_COUNT],
                                  tg_tensor *stop_at, tg_graph *const **graphs, size_t *count,
@@ -258,8 +242,7 @@ tg_tensor *tg_trace_value(const tg_trace *trace, const tg_tensor *tensor);
 
 /* Appends the graph as a StableHLO module called NAME to OUT. Only nodes that an
  * output needs are written. */
-BN_MUST_USE bn_code tg_graph_lower(const tg_graph *graph, const char *name, bn_text *out,
-                                   bn_status *st);
+void tg_graph_lower(const tg_graph *graph, const char *name, bn_text *out);
 /* How values lie in the device's memory: for each input and output a layout as XLA writes it,
  * "{0,1:T(8,128)}", or "auto", of which the compiler chooses one; NULL: the default. A list that is
  * NULL: the default for all. */
@@ -268,8 +251,8 @@ typedef struct tg_layouts {
 } tg_layouts;
 /* The same with LAYOUTS (NULL allowed), as attributes mhlo.layout_mode, which XLA's plugins for
  * accelerators honour. */
-BN_MUST_USE bn_code tg_graph_lower_laid_out(const tg_graph *graph, const char *name,
-                                            const tg_layouts *layouts, bn_text *out, bn_status *st);
+void tg_graph_lower_laid_out(const tg_graph *graph, const char *name, const tg_layouts *layouts,
+                             bn_text *out);
 
 /* Nodes that outputs need, their FLOPs (multiply and add count as two), the
  * multiply-adds of matrix products and convolutions among them, and the bytes that
@@ -282,7 +265,7 @@ typedef struct tg_graph_cost {
 void tg_graph_measure(const tg_graph *graph, tg_graph_cost *cost);
 /* Calls VISIT for each node that an output of GRAPH needs, with its own part of tg_graph_measure's
  * sums: of a loop first its node, which costs nothing by itself, then the nodes of its round, with
- * the cost of all rounds and no nodes. Calls nothing without memory. */
+ * the cost of all rounds and no nodes. */
 void tg_graph_visit(const tg_graph *graph,
                     void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost),
                     void *context);
@@ -291,14 +274,13 @@ void tg_graph_visit(const tg_graph *graph,
  * attributes and operand types; its graph has the node alone, with the distinct
  * operands as inputs. Lives until the next tg_trace_begin. */
 tg_hash tg_node_key(const tg_node *node);
-BN_MUST_USE bn_code tg_node_graph(tg_trace *trace, tg_node *node, const tg_graph **graph,
-                                  bn_status *st);
+const tg_graph *tg_node_graph(tg_trace *trace, tg_node *node);
 const char *tg_node_op_name(const tg_node *node);
 bool tg_node_has_op(const tg_node *node); /* false for a variable's entry value */
 size_t tg_node_operand_count(const tg_node *node);
 tg_tensor *tg_node_operand(const tg_node *node, size_t index);
 size_t tg_node_result_count(const tg_node *node);
-/* What the host computes for a node of such an op; it may outlive the trace. */
+/* The host's computation of such an op; it may outlive the trace. */
 typedef struct tg_host_op {
     const char *name; /* static */
     /* Y, of type OUT, from X, of type IN, both dense row-major. Cannot fail. */
@@ -347,7 +329,7 @@ typedef enum tg_remat {
  * BODY traces one round, once, on a trace of its own, ROUND: CARRIED and SLICES are what the
  * round takes; it sets NEXT[k], of CARRIED[k]'s type, and OUT[k]. It may use values and
  * variables of the outer trace: the loop takes what they are before it. It assigns no
- * variables but those that it binds, reads nothing and holds nothing.
+ * variables but those that it binds, and reads nothing.
  */
 typedef struct tg_loop {
     int64_t length;
@@ -374,7 +356,7 @@ typedef struct tg_loop {
  *
  * With OFFLOAD the text asks that stacks of saved floats lie in the host's memory: it moves their
  * parts there and back by annotation, as JAX does (custom calls annotate_device_placement).
- * Whether a compiler does so, its memory statistics tell; a stack that crosses from one graph to
+ * Whether a compiler does so, its memory statistics say; a stack that crosses from one graph to
  * another is an argument and a result, of which the annotation says nothing.
  */
 void tg_scan(tg_trace *trace, const tg_loop *loop, tg_tensor **results);
@@ -382,13 +364,13 @@ void tg_scan(tg_trace *trace, const tg_loop *loop, tg_tensor **results);
 /*
  * In a BODY: from here to the end of the round VARIABLE stands for VALUE, whose type it then
  * has, so that layers made for a variable run on a slice. tg_assign changes what it stands for
- * in this round; tg_trace_value tells what that is in the end.
+ * in this round; tg_trace_value gives it in the end.
  */
 void tg_bind(tg_trace *round, tg_tensor *variable, tg_tensor *value);
 
 /* ---- ops ---------------------------------------------------------------- */
 
-/* What `bench list ops` prints of a row; INDEX from 0 until false. */
+/* A row of `bench list ops`; INDEX from 0 until false. */
 typedef struct tg_op_info {
     const char *name, *stablehlo, *family, *summary;
     int min_operands, max_operands, results; /* max or results -1: any number */

@@ -23,11 +23,10 @@ struct tg_scope {
 typedef enum tg_kind { TG_KIND_VALUE, TG_KIND_VARIABLE, TG_KIND_POISON } tg_kind;
 
 struct tg_tensor {
-    /* What a replay touches of a variable comes first, on one cache line. */
+    /* The members that a replay touches come first, on one cache line. */
     void *data;
     uint32_t version;      /* variables: how often the type was set */
     uint8_t kind;          /* tg_kind */
-    bool held;             /* values: tg_hold */
     uint16_t result;       /* values: which result of the node */
     bool born;             /* values: output of a graph that was cut */
     bool constant;         /* values: tg_stop_gradient */
@@ -96,9 +95,8 @@ struct tg_op {
      * functions below: it defines the results once (tg_lowering_define, or
      * tg_lowering_define_result for each) and stops behind the type; the caller writes the
      * location. A rule of several statements ends each but the last with tg_lowering_end.
-     * Nothing can fail: the type rule has let the node in, and tg_graph_lower looks for lack of
-     * memory once, in the finished text. NULL in tg_op_input and in
-     * rows that the host computes (tg_host_row), whose nodes are not written.
+     * Nothing can fail: the type rule has accepted the node. NULL in tg_op_input and in rows
+     * that the host computes (tg_host_row), whose nodes are not written.
      */
     void (*lower)(tg_lowering *l, const tg_node *node);
 
@@ -132,7 +130,6 @@ typedef struct tg_host_row {
 
 /* Row INDEX in listing order; NULL past the last. */
 const tg_op *tg_op_at(size_t index);
-const tg_op *tg_op_find(const char *name);
 
 /* Pseudo row of variables' entry values (trace.c); not in the table. */
 extern const tg_op tg_op_input;
@@ -205,9 +202,8 @@ void tg_lowering_list(tg_lowering *l, const char *name, const int64_t *values, s
  * Loops. tg_lowering_define_loop writes "    %5:7 = " for a statement of WIDTH values: the number
  * of the round, then NODE's results, then others.
  * tg_lowering_enter begins to write what a round does, GRAPH, within L's statement: its names
- * stand beside L's. NULL without memory, which the text then tells. Each input of the graph is
- * named where its value is made (tg_lowering_name writes "%12"), then tg_lowering_nodes writes
- * the statements. tg_lowering_leave frees INNER (NULL allowed).
+ * stand beside L's. Each input of the graph is named where its value is made (tg_lowering_name
+ * writes "%12"), then tg_lowering_nodes writes the statements. tg_lowering_leave frees INNER.
  * tg_lowering_pass writes a statement that gives VALUES, COUNT of them, as they are: "    %5:2 =
  * HEAD%3, %4TAIL : (types) -> (types)"; they are then its results' names.
  */

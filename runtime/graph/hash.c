@@ -71,17 +71,14 @@ void tg_record_mark(tg_trace *t, uint32_t mark)
     memcpy(page_room(t, sizeof mark), &mark, sizeof mark);
 }
 
-bool tg_record_node(tg_trace *t, const tg_node *node)
+void tg_record_node(tg_trace *t, const tg_node *node)
 {
     const tg_op *op = node->op;
     uint32_t count = node->operand_count;
     size_t size = sizeof op->name + sizeof count + op->attribute_bytes + count * sizeof(uint32_t);
     char *at = page_room(t, size), *large = NULL;
-    if (!at) {
+    if (!at)
         at = large = bn_arena_alloc(t->arena, size);
-        if (!large)
-            return false;
-    }
     memcpy(at, op->name, sizeof op->name);
     at += sizeof op->name;
     memcpy(at, &count, sizeof count);
@@ -93,7 +90,6 @@ bool tg_record_node(tg_trace *t, const tg_node *node)
         memcpy(at, &node->operands[i]->id, sizeof(uint32_t));
     if (large)
         page_begin(t, tg_hash_absorb(t->hash, large, size));
-    return true;
 }
 
 /* ---- of a node alone -------------------------------------------------------------- */

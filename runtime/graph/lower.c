@@ -220,7 +220,7 @@ void tg_lowering_literal(tg_lowering *l, tg_dtype dtype, double value)
 {
     if (dtype == TG_BOOL) {
         bn_text_puts(l->out, value != 0 ? "true" : "false");
-    } else if (!tg_dtype_is_float(dtype)) {
+    } else if (!bn_dtype_is_float(dtype)) {
         tg_lowering_printf(l, "%.0f", value + 0.0); /* no -0, and room for the largest ui64 */
     } else if (isfinite(value)) {
         tg_lowering_printf(l, "%.17e", value);
@@ -334,23 +334,20 @@ static void write_return(tg_lowering *l)
     bn_text_puts(l->out, "\n  }\n}\n");
 }
 
-/* Room for names, and what is needed of the graph; false without memory. */
-static bool begin(tg_lowering *l)
+/* Room for names, and what is needed of the graph. */
+static void names_begin(tg_lowering *l)
 {
     const tg_graph *g = l->graph;
     size_t values = g->trace->value_count + 1u;
-    l->name = calloc(values, sizeof *l->name);
-    l->known = calloc(values, sizeof *l->known);
-    l->needed = calloc(g->trace->node_count + 1, 1);
-    if (!l->name || !l->known || !l->needed)
-        return false;
+    l->name = bn_zalloc(values, sizeof *l->name);
+    l->known = bn_zalloc(values, sizeof *l->known);
+    l->needed = bn_zalloc(g->trace->node_count + 1, 1);
     for (size_t i = 0; i < g->input_count; i++)
         l->known[g->inputs[i]->id] = 1;
     mark_needed(g, l->known, l->needed);
-    return true;
 }
 
-static void end(tg_lowering *l)
+static void names_end(tg_lowering *l)
 {
     free(l->name);
     free(l->known);
@@ -387,43 +384,30 @@ void tg_lowering_nodes(tg_lowering *l)
     }
 }
 
-bn_code tg_graph_lower(const tg_graph *g, const char *name, bn_text *out, bn_status *st)
+void tg_graph_lower(const tg_graph *g, const char *name, bn_text *out)
 {
-    return tg_graph_lower_laid_out(g, name, NULL, out, st);
+    tg_graph_lower_laid_out(g, name, NULL, out);
 }
 
-bn_code tg_graph_lower_laid_out(const tg_graph *g, const char *name, const tg_layouts *layouts,
-                                bn_text *out, bn_status *st)
+void tg_graph_lower_laid_out(const tg_graph *g, const char *name, const tg_layouts *layouts,
+                             bn_text *out)
 {
     tg_lowering l = {.graph = g, .layouts = layouts, .out = out};
-    bn_code code = BN_OK;
-    if (begin(&l)) {
-        for (size_t i = 0; i < g->input_count; i++)
-            l.name[g->inputs[i]->id] = -1 - (int32_t)i;
-        write_header(&l, name);
-        tg_lowering_nodes(&l);
-        write_return(&l);
-        if (out->failed)
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "lowering %s: no memory for the text", name);
-    } else {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "lowering %s: no memory", name);
-    }
-    end(&l);
-    return code;
+    names_begin(&l);
+    for (size_t i = 0; i < g->input_count; i++)
+        l.name[g->inputs[i]->id] = -1 - (int32_t)i;
+    write_header(&l, name);
+    tg_lowering_nodes(&l);
+    write_return(&l);
+    names_end(&l);
 }
 
 tg_lowering *tg_lowering_enter(tg_lowering *l, const tg_graph *graph)
 {
-    tg_lowering *inner = calloc(1, sizeof *inner);
-    if (inner) {
-        *inner = (tg_lowering){.graph = graph, .out = l->out, .next = l->next, .fresh = l->fresh};
-        if (begin(inner))
-            return inner;
-        end(inner);
-        free(inner);
-    }
-    l->out->failed = true;
-    return NULL;
+    tg_lowering *inner = bn_alloc(sizeof *inner);
+    *inner = (tg_lowering){.graph = graph, .out = l->out, .next = l->next, .fresh = l->fresh};
+    names_begin(inner);
+    return inner;
 }
 
 void tg_lowering_name(tg_lowering *inner, const tg_tensor *value)
@@ -473,11 +457,9 @@ void tg_lowering_pass(tg_lowering *inner, tg_tensor *const *values, size_t count
 
 void tg_lowering_leave(tg_lowering *l, tg_lowering *inner)
 {
-    if (!inner)
-        return;
     l->next = inner->next;
     l->fresh = inner->fresh;
-    end(inner);
+    names_end(inner);
     free(inner);
 }
 
@@ -489,7 +471,7 @@ double tg_op_no_flops(const tg_node *node)
     return 0;
 }
 
-/* Who visits nodes, and how often the nodes in hand run. */
+/* A visit of nodes, and how often the nodes in hand run. */
 typedef struct visitor {
     void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost);
     void *context;
@@ -504,7 +486,7 @@ static double offloaded(const tg_node *node)
     double bytes = 0;
     for (int64_t i = a->outs - a->gives; a->offload && i < a->outs; i++) {
         const tg_type *stack = &node->results[a->carried + i].type;
-        bytes += tg_dtype_is_float(stack->dtype) ? (double)tg_type_bytes(stack) : 0;
+        bytes += bn_dtype_is_float(stack->dtype) ? (double)tg_type_bytes(stack) : 0;
     }
     return bytes;
 }
@@ -545,17 +527,15 @@ static void visit_node(const tg_node *node, const visitor *v)
 
 static void visit_graph(const tg_graph *g, const visitor *v)
 {
-    uint16_t *known = calloc(g->trace->value_count + 1u, sizeof *known);
-    uint8_t *needed = calloc(g->trace->node_count + 1, 1);
-    if (known && needed) {
-        for (size_t i = 0; i < g->input_count; i++)
-            known[g->inputs[i]->id] = 1;
-        mark_needed(g, known, needed);
-        for (size_t n = g->first_node; n < g->end_node; n++)
-            if (needed[n] && g->trace->nodes[n]->op->lower &&
-                maker_of(g->trace->nodes[n], needed) == g->trace->nodes[n])
-                visit_node(g->trace->nodes[n], v);
-    }
+    uint16_t *known = bn_zalloc(g->trace->value_count + 1u, sizeof *known);
+    uint8_t *needed = bn_zalloc(g->trace->node_count + 1, 1);
+    for (size_t i = 0; i < g->input_count; i++)
+        known[g->inputs[i]->id] = 1;
+    mark_needed(g, known, needed);
+    for (size_t n = g->first_node; n < g->end_node; n++)
+        if (needed[n] && g->trace->nodes[n]->op->lower &&
+            maker_of(g->trace->nodes[n], needed) == g->trace->nodes[n])
+            visit_node(g->trace->nodes[n], v);
     free(known);
     free(needed);
 }

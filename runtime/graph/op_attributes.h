@@ -1,6 +1,6 @@
 /*
  * op_attributes.h - what a node of each op carries beside its operands, for the
- * family files and for whoever reads nodes (the evaluator of the tests).
+ * family files and for readers of nodes (the evaluator of the tests).
  *
  * Attributes are hashed as bytes: structs of only int32_t or only int64_t
  * fields, so without padding, and lists are 0 past what their counts cover.

@@ -2,7 +2,7 @@
  * op_constant.c - values from nothing: one number everywhere, counting, random bits.
  *
  * A constant carries its type and the bits of a double as attributes, so that
- * -0.0 and NaN are told apart from 0.0 in the hash. The value is brought to the
+ * -0.0 and NaN differ from 0.0 in the hash. The value is brought to the
  * dtype before it becomes an attribute: the same constant has one spelling.
  *
  * Random bits come from a counter-based generator: key and counter come in as data and the
@@ -34,8 +34,8 @@ static int64_t value_bits(double value)
  * have exactly. */
 static bool in_range(tg_dtype dtype, double value)
 {
-    bool is_unsigned = tg_dtype_is_unsigned(dtype);
-    double end = ldexp(1.0, (int)tg_dtype_bytes(dtype) * 8 - (is_unsigned ? 0 : 1));
+    bool is_unsigned = bn_dtype_is_unsigned(dtype);
+    double end = ldexp(1.0, (int)bn_dtype_bytes(dtype) * 8 - (is_unsigned ? 0 : 1));
     return value >= (is_unsigned ? 0.0 : -end) && value < end;
 }
 
@@ -45,10 +45,10 @@ static bn_code infer_constant(const tg_node *node, bn_status *st)
     bn_code code = tg_shape_check(c->type.rank, c->type.dims, st);
     if (code != BN_OK)
         return code;
-    if (!tg_dtype_is_float(c->type.dtype) && c->type.dtype != TG_BOOL &&
+    if (!bn_dtype_is_float(c->type.dtype) && c->type.dtype != TG_BOOL &&
         !in_range(c->type.dtype, bits_value(c->bits)))
         return bn_fail(st, BN_INVALID, "%g is not a value of %s", bits_value(c->bits),
-                       tg_dtype_text(c->type.dtype));
+                       bn_dtype_text(c->type.dtype));
     node->results[0].type = c->type;
     return BN_OK;
 }
@@ -124,7 +124,7 @@ static double as_dtype(tg_dtype dtype, double value)
         return (double)(float)value;
     if (dtype == TG_BOOL)
         return value != 0;
-    return tg_dtype_is_float(dtype) ? value : rint(value);
+    return bn_dtype_is_float(dtype) ? value : rint(value);
 }
 
 static tg_tensor *emit_constant(tg_trace *t, const tg_type *type, double value)

@@ -34,7 +34,7 @@ static bn_code infer_binary(const tg_node *node, bn_status *st)
 static bn_code infer_logical(const tg_node *node, bn_status *st)
 {
     const tg_type *a = tg_operand_type(node, 0);
-    if (tg_dtype_is_float(a->dtype))
+    if (bn_dtype_is_float(a->dtype))
         return tg_type_fail(st, "wants bool or integers, got", a);
     return common_type(a, tg_operand_type(node, 1), &node->results[0].type, st);
 }

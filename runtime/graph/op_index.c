@@ -17,7 +17,7 @@ static bn_code check_rows(const tg_type *x, const tg_type *ids, bn_status *st)
 {
     if (x->rank == 0 || x->dims[0] == 0)
         return tg_type_fail(st, "wants rows, got", x);
-    if (tg_dtype_is_float(ids->dtype) || tg_dtype_bytes(ids->dtype) < 4)
+    if (bn_dtype_is_float(ids->dtype) || bn_dtype_bytes(ids->dtype) < 4)
         return tg_type_fail(st, "wants row numbers of 32 or 64 bits, got", ids);
     if (ids->rank + x->rank - 1 > TG_MAX_RANK)
         return tg_type_fail_pair(st, "too many dimensions in the result", x, ids);
@@ -68,7 +68,7 @@ static bn_code check_starts(const tg_node *node, size_t first, bn_status *st)
                        node->operand_count - first, x->rank);
     for (size_t i = first; i < node->operand_count; i++) {
         const tg_type *start = tg_operand_type(node, i);
-        if (start->rank != 0 || start->dtype == TG_BOOL || tg_dtype_is_float(start->dtype))
+        if (start->rank != 0 || start->dtype == TG_BOOL || bn_dtype_is_float(start->dtype))
             return tg_type_fail(st, "wants integer scalars as starts, got", start);
         if (start->dtype != tg_operand_type(node, first)->dtype)
             return tg_type_fail_pair(st, "starts differ", tg_operand_type(node, first), start);
@@ -131,7 +131,7 @@ static void lower_gather_rows(tg_lowering *l, const tg_node *node)
 static void lower_scatter_add_rows(tg_lowering *l, const tg_node *node)
 {
     const tg_type *x = tg_operand_type(node, 0), *ids = tg_operand_type(node, 1);
-    const char *d = tg_dtype_text(x->dtype);
+    const char *d = bn_dtype_text(x->dtype);
     tg_lowering_generic_head(l, node);
     tg_lowering_printf(l, " ({\n    ^bb0(%%a: tensor<%s>, %%b: tensor<%s>):\n", d, d);
     tg_lowering_printf(l, "      %%c = stablehlo.add %%a, %%b : tensor<%s>\n", d);
@@ -169,7 +169,7 @@ GRADIENT(grad_gather_rows)
     const tg_type *x = tg_operand_type(node, 0), *ids = tg_operand_type(node, 1);
     tg_tensor *last = tg_scalar(t, ids->dtype, (double)(x->dims[0] - 1));
     tg_tensor *taken = tg_min(t, node->operands[1], last);
-    if (!tg_dtype_is_unsigned(ids->dtype))
+    if (!bn_dtype_is_unsigned(ids->dtype))
         taken = tg_max(t, taken, tg_scalar(t, ids->dtype, 0.0));
     gin[0] = tg_scatter_add_rows(t, tg_full(t, x, 0.0), taken, gout[0]);
 }
@@ -180,7 +180,7 @@ static tg_tensor *where_added(tg_trace *t, const tg_node *node, tg_tensor *g)
     const tg_type *x = tg_operand_type(node, 0), *ids = tg_operand_type(node, 1);
     tg_tensor *end = tg_scalar(t, ids->dtype, (double)x->dims[0]);
     tg_tensor *inside = tg_compare(t, node->operands[1], end, TG_LT);
-    if (!tg_dtype_is_unsigned(ids->dtype)) {
+    if (!bn_dtype_is_unsigned(ids->dtype)) {
         tg_tensor *zero = tg_scalar(t, ids->dtype, 0.0);
         inside = tg_and(t, inside, tg_compare(t, node->operands[1], zero, TG_GE));
     }
@@ -344,7 +344,7 @@ static unsigned write_sort(tg_lowering *l, const tg_node *node, const tg_type *w
                            unsigned positions)
 {
     const tg_type *x = tg_operand_type(node, 0);
-    const char *d = tg_dtype_text(x->dtype);
+    const char *d = bn_dtype_text(x->dtype);
     unsigned name = tg_lowering_fresh(l);
     tg_lowering_printf(l, "    ");
     tg_lowering_extra(l, name);
@@ -359,7 +359,7 @@ static unsigned write_sort(tg_lowering *l, const tg_node *node, const tg_type *w
     tg_lowering_printf(l,
                        "      %%e = stablehlo.compare GT, %%a, %%b%s : (tensor<%s>, tensor<%s>) -> "
                        "tensor<i1>\n",
-                       tg_dtype_is_float(x->dtype) ? ", TOTALORDER" : "", d, d);
+                       bn_dtype_is_float(x->dtype) ? ", TOTALORDER" : "", d, d);
     tg_lowering_printf(l,
                        "      stablehlo.return %%e : tensor<i1>\n    }) {dimension = %d : i64, "
                        "is_stable = true} : (",
@@ -427,7 +427,7 @@ GRADIENT(grad_top_k)
     gin[0] = tg_reduce_sum(t, spread, 1u << last);
 }
 
-/* Each element is looked at once; how often more is the compiler's affair. */
+/* One comparison an element; more are the compiler's choice. */
 static double flops_top_k(const tg_node *node)
 {
     return (double)tg_type_elements(tg_operand_type(node, 0));
@@ -460,17 +460,17 @@ tg_tensor *tg_top_k(tg_trace *t, tg_tensor *x, int64_t k, tg_tensor **indices)
 /* Whether the element at X, of DTYPE, is not zero; minus zero is zero. */
 static bool is_set(const unsigned char *x, tg_dtype dtype)
 {
-    const size_t bytes = (size_t)tg_dtype_bytes(dtype);
+    const size_t bytes = bn_dtype_bytes(dtype);
     unsigned any = 0;
     for (size_t i = 0; i < bytes; i++)
-        any |= tg_dtype_is_float(dtype) && i + 1 == bytes ? x[i] & 0x7fu : x[i];
+        any |= bn_dtype_is_float(dtype) && i + 1 == bytes ? x[i] & 0x7fu : x[i];
     return any != 0;
 }
 
 static void compute_nonzero(const tg_type *in, const void *x, const tg_type *out, void *y)
 {
     const int64_t elements = tg_type_elements(in), size = out->dims[0];
-    const size_t bytes = (size_t)tg_dtype_bytes(in->dtype);
+    const size_t bytes = bn_dtype_bytes(in->dtype);
     int32_t *positions = y;
     int64_t found = 0;
     for (int64_t i = 0; i < elements && found < size; i++)

@@ -29,7 +29,7 @@ static bn_code check_norm(const tg_node *node, size_t first, size_t end, bn_stat
 {
     const tg_type *x = tg_operand_type(node, 0);
     int64_t feature = ((const tg_norm_attributes *)node->attributes)->feature;
-    if (!tg_dtype_is_float(x->dtype))
+    if (!bn_dtype_is_float(x->dtype))
         return tg_type_fail(st, "wants a floating-point operand, got", x);
     if (feature < 0 || feature >= x->rank)
         return bn_fail(st, BN_INVALID, "feature dimension %lld of a tensor of rank %d",

@@ -56,7 +56,7 @@ unsigned tg_op_write_neutral(tg_lowering *l, const tg_node *node, tg_reducer red
     bn_text_puts(out, " = stablehlo.constant dense<");
     if (reducer == TG_REDUCER_SUM)
         tg_lowering_literal(l, dtype, 0.0);
-    else if (tg_dtype_is_float(dtype))
+    else if (bn_dtype_is_float(dtype))
         tg_lowering_literal(l, dtype, reducer == TG_REDUCER_MAX ? -INFINITY : INFINITY);
     else
         bn_text_puts(out, limit_text(dtype, reducer == TG_REDUCER_MIN));

@@ -44,7 +44,7 @@ static bn_code infer_scan(const tg_node *node, bn_status *st)
             continue;
         }
         if (!tg_type_equal(given, tg_operand_type(node, r)))
-            return tg_type_fail_pair(st, "a round hands on another type than it took",
+            return tg_type_fail_pair(st, "an iteration passes on another type than it took",
                                      tg_operand_type(node, r), given);
         node->results[r].type = *given;
     }
@@ -299,7 +299,7 @@ static bool lies_on_host(const tg_node *node, size_t r)
 {
     const tg_scan_attributes *a = node->attributes;
     return a->offload && r >= (size_t)(a->carried + a->outs - a->gives) &&
-           tg_dtype_is_float(node->results[r].type.dtype);
+           bn_dtype_is_float(node->results[r].type.dtype);
 }
 
 /*
@@ -311,11 +311,7 @@ static void write_given(tg_lowering *in, const tg_node *node, const tg_graph *ro
 {
     const tg_scan_attributes *a = node->attributes;
     const size_t end = (size_t)(a->carried + a->stacked), takes = (size_t)a->takes;
-    tg_tensor **behind = malloc((end + 1) * sizeof *behind);
-    if (!behind) {
-        tg_lowering_text(in)->failed = true;
-        return;
-    }
+    tg_tensor **behind = bn_alloc((end + 1) * sizeof *behind);
     size_t count = 0;
     for (size_t k = 0; k < end; k++)
         if (k < (size_t)a->carried || k >= end - takes)
@@ -324,7 +320,7 @@ static void write_given(tg_lowering *in, const tg_node *node, const tg_graph *ro
         tg_lowering_pass(in, behind, count, "\"stablehlo.optimization_barrier\"(", ")");
     free(behind);
     for (size_t k = end - takes; a->offload && k < end; k++)
-        if (tg_dtype_is_float(round->inputs[k]->type.dtype))
+        if (bn_dtype_is_float(round->inputs[k]->type.dtype))
             tg_lowering_pass(in, round->inputs + k, 1, PLACE_HEAD, PLACE_TAIL("device"));
 }
 
@@ -334,8 +330,6 @@ static void write_round(tg_lowering *l, const tg_node *node)
     const tg_graph *round = &tg_node_region(node)->graph;
     const size_t carried = (size_t)a->carried;
     tg_lowering *in = tg_lowering_enter(l, round);
-    if (!in)
-        return;
     const names n = write_arguments(in, node, round);
     for (size_t i = 0; i < (size_t)a->stacked; i++)
         write_slice(in, &n, (unsigned)i, tg_operand_type(node, carried + i),
@@ -411,7 +405,7 @@ const tg_op *const tg_ops_loop[] = {&op_scan, NULL};
 static bool is_loop(tg_trace *t, const tg_loop *loop)
 {
     if (loop->length < 1 || loop->carried_count + loop->outs == 0) {
-        tg_trace_fail(t, BN_INVALID, "scan: %lld rounds that give %zu values",
+        tg_trace_fail(t, BN_INVALID, "scan: %lld iterations that give %zu values",
                       (long long)loop->length, loop->carried_count + loop->outs);
         return false;
     }
@@ -450,19 +444,17 @@ static void trace_round(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
         if (given)
             p->out[k] = given;
         else
-            tg_trace_fail(p->round, BN_INVALID, "scan: a round does not give value %zu", k);
+            tg_trace_fail(p->round, BN_INVALID, "scan: an iteration does not give value %zu", k);
     }
 }
 
-/* Puts what the round captured behind what it takes; false without memory. */
-static bool add_captured(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
+/* Puts what the round captured behind what it takes. */
+static void add_captured(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
 {
     const size_t taken = loop->carried_count + loop->stacked_count;
     const size_t all = taken + p->round->captured_count;
     tg_tensor **in = bn_arena_alloc(t->arena, (all + 1) * sizeof *in);
     tg_tensor **operands = bn_arena_alloc(t->arena, (all + 1) * sizeof *operands);
-    if (!in || !operands)
-        return false;
     memcpy(in, p->in, taken * sizeof *in);
     memcpy(operands, p->operands, taken * sizeof *operands);
     for (size_t i = taken; i < all; i++) {
@@ -472,7 +464,6 @@ static bool add_captured(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
     p->in = in;
     p->operands = operands;
     p->captured = all - taken;
-    return true;
 }
 
 void tg_scan(tg_trace *t, const tg_loop *loop, tg_tensor **results)
@@ -494,16 +485,11 @@ void tg_scan(tg_trace *t, const tg_loop *loop, tg_tensor **results)
                       .remat = loop->remat,
                       .reverse = loop->reverse,
                       .offload = loop->offload};
-    if (p.round && p.in && p.operands && p.out) {
-        trace_round(t, loop, &p);
-        tg_round_close(p.round);
-    }
-    if (!p.round || !tg_round_sound(p.round))
+    trace_round(t, loop, &p);
+    tg_round_close(p.round);
+    if (!tg_round_sound(p.round))
         return;
-    if (!p.in || !p.operands || !p.out || !add_captured(t, loop, &p)) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "scan: no memory");
-        return;
-    }
+    add_captured(t, loop, &p);
     const tg_node *node = tg_region_append(t, &op_scan, &p);
     for (size_t i = 0; node && i < given; i++)
         results[i] = node->results + i;

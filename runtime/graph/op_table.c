@@ -4,8 +4,6 @@
  */
 #include "runtime/graph/op_priv.h"
 
-#include <string.h>
-
 static const tg_op *const *const families[] = {
     tg_ops_unary,  tg_ops_elementwise, tg_ops_constant, tg_ops_shape, tg_ops_slice,
     tg_ops_index,  tg_ops_sort,        tg_ops_reduce,   tg_ops_dot,   tg_ops_convolution,
@@ -18,15 +16,6 @@ const tg_op *tg_op_at(size_t index)
         for (size_t i = 0; families[f][i]; i++)
             if (index-- == 0)
                 return families[f][i];
-    return NULL;
-}
-
-const tg_op *tg_op_find(const char *name)
-{
-    const tg_op *op;
-    for (size_t i = 0; (op = tg_op_at(i)); i++)
-        if (strcmp(op->name, name) == 0)
-            return op;
     return NULL;
 }
 

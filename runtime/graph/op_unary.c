@@ -11,7 +11,7 @@
 static bn_code infer_float(const tg_node *node, bn_status *st)
 {
     const tg_type *x = tg_operand_type(node, 0);
-    if (!tg_dtype_is_float(x->dtype))
+    if (!bn_dtype_is_float(x->dtype))
         return tg_type_fail(st, "wants a floating-point operand, got", x);
     node->results[0].type = *x;
     return BN_OK;
@@ -20,7 +20,7 @@ static bn_code infer_float(const tg_node *node, bn_status *st)
 static bn_code infer_signed(const tg_node *node, bn_status *st)
 {
     const tg_type *x = tg_operand_type(node, 0);
-    if (x->dtype == TG_BOOL || tg_dtype_is_unsigned(x->dtype))
+    if (x->dtype == TG_BOOL || bn_dtype_is_unsigned(x->dtype))
         return tg_type_fail(st, "wants a signed operand, got", x);
     node->results[0].type = *x;
     return BN_OK;
@@ -29,7 +29,7 @@ static bn_code infer_signed(const tg_node *node, bn_status *st)
 static bn_code infer_bits(const tg_node *node, bn_status *st)
 {
     const tg_type *x = tg_operand_type(node, 0);
-    if (tg_dtype_is_float(x->dtype))
+    if (bn_dtype_is_float(x->dtype))
         return tg_type_fail(st, "wants bool or integers, got", x);
     node->results[0].type = *x;
     return BN_OK;

@@ -84,7 +84,7 @@ static void write_window(tg_lowering *l, const tg_window *w, int32_t rank)
 /* A region of two scalars: BODY, "stablehlo.add %a, %b", then its result's type. */
 static void write_region(tg_lowering *l, tg_dtype dtype, const char *body, bool compare)
 {
-    const char *d = tg_dtype_text(dtype);
+    const char *d = bn_dtype_text(dtype);
     tg_lowering_printf(l, "{\n    ^bb0(%%a: tensor<%s>, %%b: tensor<%s>):\n      %%c = %s : ", d, d,
                        body);
     if (compare)

@@ -11,13 +11,8 @@
 tg_trace *tg_round_open(tg_trace *t)
 {
     if (t->body_count == t->body_made) {
-        bool room = bn_reserve(&t->bodies, t->body_made + 1, &t->body_capacity, sizeof *t->bodies);
-        tg_trace *made = room ? tg_trace_new() : NULL;
-        if (!made) {
-            tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for a loop's round");
-            return NULL;
-        }
-        t->bodies[t->body_made++] = made;
+        bn_grow(&t->bodies, t->body_made + 1, &t->body_capacity, sizeof *t->bodies);
+        t->bodies[t->body_made++] = tg_trace_new();
     }
     tg_trace *round = t->bodies[t->body_count++];
     tg_trace_begin(round);
@@ -39,14 +34,11 @@ void tg_bind(tg_trace *round, tg_tensor *variable, tg_tensor *value)
         return;
     if (variable->kind != TG_KIND_VARIABLE || !round->outer ||
         (variable->trace == round && variable->epoch == round->epoch)) {
-        tg_trace_fail(round, BN_INVALID, "a loop's round binds variables, each of them once");
+        tg_trace_fail(round, BN_INVALID,
+                      "an iteration of a loop binds variables, each of them once");
         return;
     }
-    if (!bn_reserve(&round->bound, round->bound_count + 1, &round->bound_capacity,
-                    sizeof *round->bound)) {
-        tg_trace_fail(round, BN_OUT_OF_MEMORY, "no memory to bind a variable");
-        return;
-    }
+    bn_grow(&round->bound, round->bound_count + 1, &round->bound_capacity, sizeof *round->bound);
     tg_variable *v = (tg_variable *)variable;
     round->bound[round->bound_count++] = (tg_bound){.variable = v,
                                                     .type = variable->type,
@@ -86,7 +78,7 @@ bool tg_round_sound(tg_trace *round)
     return round->outer->status.code == BN_OK;
 }
 
-/* What GRAPH computes: all of its trace so far, and which values it takes and gives. */
+/* The hash of GRAPH: all of its trace so far, and which values it takes and gives. */
 static tg_hash region_hash(const tg_graph *g)
 {
     const uint32_t head[2] = {(uint32_t)g->input_count, (uint32_t)g->output_count};
@@ -98,36 +90,19 @@ static tg_hash region_hash(const tg_graph *g)
     return h;
 }
 
-/* A new region of T, with its number among T's; NULL after putting an error on T. */
-static tg_region *region_new(tg_trace *t, const tg_graph *graph, size_t *number)
-{
-    tg_region *region = bn_arena_zalloc(t->arena, sizeof *region);
-    if (!region ||
-        !bn_reserve(&t->regions, t->region_count + 1, &t->region_capacity, sizeof *t->regions)) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for a loop");
-        return NULL;
-    }
-    region->graph = *graph;
-    region->graph.hash = region_hash(graph);
-    *number = t->region_count;
-    t->regions[t->region_count++] = region;
-    return region;
-}
-
 tg_node *tg_region_append(tg_trace *t, const tg_op *op, const tg_loop_plan *p)
 {
-    size_t number;
-    const tg_graph graph = {.trace = p->round,
-                            .inputs = p->in,
-                            .outputs = p->out,
-                            .input_count = p->carried + p->stacked + p->captured,
-                            .output_count = p->carried + p->outs,
-                            .end_node = p->round->node_count};
-    tg_region *region = region_new(t, &graph, &number);
-    if (!region)
-        return NULL;
-    region->body = p->round;
-    region->derived = p->derived;
+    tg_graph graph = {.trace = p->round,
+                      .inputs = p->in,
+                      .outputs = p->out,
+                      .input_count = p->carried + p->stacked + p->captured,
+                      .output_count = p->carried + p->outs,
+                      .end_node = p->round->node_count};
+    graph.hash = region_hash(&graph);
+    const size_t number = t->region_count++;
+    bn_grow(&t->regions, number + 1, &t->region_capacity, sizeof *t->regions);
+    t->regions[number] = bn_arena_alloc(t->arena, sizeof **t->regions);
+    *t->regions[number] = (tg_region){.body = p->round, .graph = graph, .derived = p->derived};
     const tg_scan_attributes a = {.length = p->length,
                                   .reverse = p->reverse,
                                   .remat = p->remat,
@@ -138,8 +113,8 @@ tg_node *tg_region_append(tg_trace *t, const tg_op *op, const tg_loop_plan *p)
                                   .stacked = (int64_t)p->stacked,
                                   .outs = (int64_t)p->outs,
                                   .region = (int64_t)number,
-                                  .hash_low = (int64_t)region->graph.hash.low,
-                                  .hash_high = (int64_t)region->graph.hash.high};
+                                  .hash_low = (int64_t)graph.hash.low,
+                                  .hash_high = (int64_t)graph.hash.high};
     tg_tensor *first = tg_emit_many(t, op, &a, p->operands, graph.input_count, graph.output_count);
     return first->kind == TG_KIND_VALUE ? first->node : NULL;
 }

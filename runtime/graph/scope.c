@@ -37,7 +37,7 @@ void tg_trace_fail(tg_trace *t, bn_code code, const char *format, ...)
 
     bn_text path = {0};
     tg_scope_write(t->scope, &path);
-    if (path.length && !path.failed)
+    if (path.length)
         bn_context(&t->status, "%s", path.data);
     bn_text_free(&path);
 }
@@ -45,10 +45,6 @@ void tg_trace_fail(tg_trace *t, bn_code code, const char *format, ...)
 void tg_scope_push(tg_trace *t, const char *name)
 {
     tg_scope *scope = bn_arena_alloc(t->arena, sizeof *scope);
-    if (!scope) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for scope %s", name);
-        return;
-    }
     *scope = (tg_scope){t->scope, name};
     tg_scope_enter(t, scope);
     if (t->timeline)
@@ -73,15 +69,14 @@ void tg_scope_clock_free(tg_scope_clock *clock)
     free(clock);
 }
 
-bool tg_trace_time_scopes(tg_trace *t, bool on)
+void tg_trace_time_scopes(tg_trace *t, bool on)
 {
     if (on && !t->clock)
-        t->clock = calloc(1, sizeof *t->clock);
+        t->clock = bn_zalloc(1, sizeof *t->clock);
     if (!on) {
         tg_scope_clock_free(t->clock);
         t->clock = NULL;
     }
-    return !on || t->clock;
 }
 
 /* A stretch without nodes becomes part of the next one: layers that follow each other leave a scope
@@ -94,10 +89,7 @@ void tg_clock_note(tg_trace *t)
         c->list[c->count - 1].phase = t->phase;
         return;
     }
-    if (!bn_reserve(&c->list, c->count + 1, &c->capacity, sizeof *c->list)) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for the time of scopes");
-        return;
-    }
+    bn_grow(&c->list, c->count + 1, &c->capacity, sizeof *c->list);
     const uint64_t now = bn_now_ns();
     if (c->count)
         c->list[c->count - 1].duration_ns = now - c->list[c->count - 1].begin_ns;

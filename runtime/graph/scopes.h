@@ -17,8 +17,8 @@ typedef struct tg_stretch {
     uint64_t begin_ns, duration_ns; /* on the clock of bn_now_ns */
 } tg_stretch;
 /* ON: from the next tg_trace_begin on, the clock is read wherever scope or phase change between
- * two nodes. Off, the default, costs a comparison for each scope. False without memory. */
-BN_MUST_USE bool tg_trace_time_scopes(tg_trace *trace, bool on);
+ * two nodes. Off, the default, costs a comparison for each scope. */
+void tg_trace_time_scopes(tg_trace *trace, bool on);
 /* The stretches since tg_trace_begin, of which the last ends now; rounds of loops are among them.
  * *LIST is the trace's, and lives until the next tg_trace_begin. 0 where scopes are not timed. */
 size_t tg_trace_stretches(tg_trace *trace, const tg_stretch **list);

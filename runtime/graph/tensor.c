@@ -9,44 +9,6 @@
 
 /* ---- types ---------------------------------------------------------------------- */
 
-static const struct {
-    const char *text;
-    int64_t bytes;
-    enum { BOOL, SIGNED, UNSIGNED, FLOAT } number;
-} dtypes[TG_DTYPE_COUNT] = {
-#define X(dtype, text, bytes, number) [dtype] = {text, bytes, number},
-    TG_DTYPES(X)
-#undef X
-};
-
-const char *tg_dtype_text(tg_dtype dtype)
-{
-    return dtype < TG_DTYPE_COUNT ? dtypes[dtype].text : "?";
-}
-
-int64_t tg_dtype_bytes(tg_dtype dtype)
-{
-    return dtypes[dtype].bytes;
-}
-
-bool tg_dtype_is_float(tg_dtype dtype)
-{
-    return dtypes[dtype].number == FLOAT;
-}
-
-bool tg_dtype_is_unsigned(tg_dtype dtype)
-{
-    return dtypes[dtype].number == UNSIGNED;
-}
-
-tg_dtype tg_dtype_parse(const char *text)
-{
-    tg_dtype d = 0;
-    while (d < TG_DTYPE_COUNT && strcmp(dtypes[d].text, text) != 0)
-        d++;
-    return d;
-}
-
 tg_type tg_type_make(tg_dtype dtype, int32_t rank, const int64_t *dims)
 {
     tg_type type = {.rank = rank, .dtype = dtype};
@@ -75,7 +37,7 @@ int64_t tg_type_elements(const tg_type *type)
 
 int64_t tg_type_bytes(const tg_type *type)
 {
-    return tg_type_elements(type) * tg_dtype_bytes(type->dtype);
+    return tg_type_elements(type) * (int64_t)bn_dtype_bytes(type->dtype);
 }
 
 void tg_type_write(const tg_type *type, bn_text *out)
@@ -85,7 +47,7 @@ void tg_type_write(const tg_type *type, bn_text *out)
         bn_text_int(out, type->dims[i]);
         bn_text_putc(out, 'x');
     }
-    bn_text_puts(out, tg_dtype_text(type->dtype));
+    bn_text_puts(out, bn_dtype_text(type->dtype));
     bn_text_putc(out, '>');
 }
 
@@ -104,7 +66,7 @@ bn_code tg_type_fail(bn_status *st, const char *what, const tg_type *type)
 {
     bn_text text = {0};
     tg_type_write(type, &text);
-    bn_fail(st, BN_INVALID, "%s %s", what, text.failed ? "another type" : text.data);
+    bn_fail(st, BN_INVALID, "%s %s", what, text.data);
     bn_text_free(&text);
     return BN_INVALID;
 }
@@ -115,7 +77,7 @@ bn_code tg_type_fail_pair(bn_status *st, const char *what, const tg_type *a, con
     tg_type_write(a, &text);
     bn_text_puts(&text, " and ");
     tg_type_write(b, &text);
-    bn_fail(st, BN_INVALID, "%s: %s", what, text.failed ? "no memory to say more" : text.data);
+    bn_fail(st, BN_INVALID, "%s: %s", what, text.data);
     bn_text_free(&text);
     return BN_INVALID;
 }
@@ -125,9 +87,7 @@ bn_code tg_type_fail_pair(bn_status *st, const char *what, const tg_type *a, con
 tg_tensor *tg_variable_new(const char *name, const tg_type *type)
 {
     size_t length = strlen(name);
-    tg_variable *v = calloc(1, sizeof *v + length + 1);
-    if (!v)
-        return NULL;
+    tg_variable *v = bn_zalloc(1, sizeof *v + length + 1);
     v->head.type = *type;
     v->head.kind = TG_KIND_VARIABLE;
     memcpy(v->name, name, length + 1);
@@ -234,11 +194,7 @@ void tg_place_nodes(tg_trace *t, tg_place place)
 {
     if (!t->keeps_places)
         return;
-    if (!bn_reserve(&t->places, t->node_count, &t->place_capacity, sizeof *t->places)) {
-        if (t->status.code == BN_OK)
-            bn_fail(&t->status, BN_OUT_OF_MEMORY, "no memory for places");
-        return;
-    }
+    bn_grow(&t->places, t->node_count, &t->place_capacity, sizeof *t->places);
     while (t->placed < t->node_count)
         t->places[t->placed++] = place;
 }

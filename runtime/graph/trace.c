@@ -31,15 +31,9 @@ static inline bool in_trace(const tg_trace *t, const tg_tensor *tensor)
 
 tg_trace *tg_trace_new(void)
 {
-    tg_trace *t = calloc(1, sizeof *t);
-    if (!t)
-        return NULL;
+    tg_trace *t = bn_zalloc(1, sizeof *t);
     t->arena = bn_arena_new(1u << 18);
     t->tensors = bn_arena_new(1u << 18);
-    if (!t->arena || !t->tensors) {
-        tg_trace_free(t);
-        return NULL;
-    }
     t->poison.kind = TG_KIND_POISON;
     t->poison.type.dtype = TG_F32;
     tg_trace_begin(t);
@@ -100,7 +94,7 @@ tg_precision tg_trace_precision(const tg_trace *t)
 void tg_trace_begin(tg_trace *t)
 {
     bn_arena_reset(t->arena);
-    bn_arena_rewind(t->tensors); /* stale handles are looked at, not followed */
+    bn_arena_rewind(t->tensors); /* stale handles are read, not followed */
     t->epoch++;
     t->status.code = BN_OK;
     t->phase = TG_PHASE_FORWARD;
@@ -171,11 +165,7 @@ static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes
     size_t bytes = sizeof(tg_node) + operands * sizeof(tg_tensor *) + op->attribute_bytes;
     tg_node *node = bn_arena_alloc(t->arena, bytes);
     tg_tensor *values = bn_arena_alloc(t->tensors, results * sizeof *values);
-    if (!node || !values ||
-        !bn_reserve(&t->nodes, t->node_count + 1, &t->node_capacity, sizeof *t->nodes)) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for node %zu", t->node_count);
-        return NULL;
-    }
+    bn_grow(&t->nodes, t->node_count + 1, &t->node_capacity, sizeof *t->nodes);
     fetch_ahead(node, values);
     *node = (tg_node){.op = op,
                       .operands = (tg_tensor **)(node + 1),
@@ -203,29 +193,14 @@ static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes
     return node;
 }
 
-/* NODE joins the hash once its operands and types are there; false sets an error. */
-static bool node_record(tg_trace *t, const tg_node *node)
-{
-    if (tg_record_node(t, node))
-        return true;
-    tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for a node of %u operands", node->operand_count);
-    return false;
-}
-
 /* First use of a variable in this trace: its entry value joins the inputs. */
 static tg_tensor *variable_enter(tg_trace *t, tg_variable *v)
 {
-    if (!bn_reserve(&t->inputs, t->input_count + 1, &t->input_capacity, sizeof *t->inputs)) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for input %zu", t->input_count);
-        return NULL;
-    }
     tg_node *node = node_append(t, &tg_op_input, &v->head.type, 0, 1);
-    if (!node)
-        return NULL;
     node->variable = v;
     node->results[0].type = v->head.type;
-    if (!node_record(t, node))
-        return NULL;
+    tg_record_node(t, node);
+    bn_grow(&t->inputs, t->input_count + 1, &t->input_capacity, sizeof *t->inputs);
     v->input = (uint32_t)t->input_count;
     t->inputs[t->input_count++] = node->results;
     v->entry = node->results;
@@ -237,13 +212,12 @@ tg_tensor *tg_round_input(tg_trace *round, const tg_type *type)
     if (round->status.code != BN_OK)
         return &round->poison;
     tg_node *node = node_append(round, &tg_op_input, type, 0, 1);
-    if (!node)
-        return &round->poison;
     node->results[0].type = *type;
-    return node_record(round, node) ? node->results : &round->poison;
+    tg_record_node(round, node);
+    return node->results;
 }
 
-/* What TENSOR of the outer trace is in the round T: an input of the round, made at first use. */
+/* TENSOR of the outer trace, in the round T: an input of the round, made at first use. */
 static tg_tensor *capture(tg_trace *t, tg_tensor *tensor, const char *op)
 {
     tg_tensor *outer = resolve(t->outer, tensor, op);
@@ -255,14 +229,10 @@ static tg_tensor *capture(tg_trace *t, tg_tensor *tensor, const char *op)
     for (size_t i = 0; i < t->captured_count; i++)
         if (t->captured[i].outer == outer)
             return t->captured[i].inner;
-    if (!bn_reserve(&t->captured, t->captured_count + 1, &t->captured_capacity,
-                    sizeof *t->captured)) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for what a loop uses");
-        return NULL;
-    }
     tg_tensor *inner = tg_round_input(t, &outer->type);
     if (inner->kind != TG_KIND_VALUE)
         return NULL;
+    bn_grow(&t->captured, t->captured_count + 1, &t->captured_capacity, sizeof *t->captured);
     t->captured[t->captured_count++] = (tg_capture){outer, inner};
     return inner;
 }
@@ -325,7 +295,7 @@ static bn_code run_on_host(tg_trace *t, tg_node *node, bn_status *st)
     return code;
 }
 
-static bn_code tell_hooks(tg_trace *t, tg_node *node, bn_status *st)
+static bn_code call_hooks(tg_trace *t, tg_node *node, bn_status *st)
 {
     if (!node->op->lower)
         return run_on_host(t, node, st);
@@ -342,27 +312,22 @@ tg_tensor *tg_emit_many(tg_trace *t, const tg_op *op, const void *attributes,
         tg_trace_fail(t, BN_INVALID, "%s: %zu operands, %zu results", op->name, count, results);
         return &t->poison;
     }
-    if (count > 8 && !(resolved = bn_arena_alloc(t->arena, count * sizeof *resolved))) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "%s: no memory for %zu operands", op->name, count);
-        return &t->poison;
-    }
+    if (count > sizeof values / sizeof *values)
+        resolved = bn_arena_alloc(t->arena, count * sizeof *resolved);
     /* Operands first: a variable's entry node must precede the node that uses it. */
     for (size_t i = 0; i < count; i++)
         if (!(resolved[i] = resolve(t, operands[i], op->name)))
             return &t->poison;
 
     tg_node *node = node_append(t, op, attributes, count, results);
-    if (!node)
-        return &t->poison;
     memcpy(node->operands, resolved, count * sizeof *resolved);
     bn_status st = {.code = BN_OK};
     if (op->infer(node, &st) != BN_OK) {
         tg_trace_fail(t, st.code, "%s: %s", op->name, st.message);
         return &t->poison;
     }
-    if (!node_record(t, node))
-        return &t->poison;
-    if (tell_hooks(t, node, &st) != BN_OK) {
+    tg_record_node(t, node);
+    if (call_hooks(t, node, &st) != BN_OK) {
         tg_trace_fail(t, st.code, "%s: %s", op->name, st.message);
         return &t->poison;
     }
@@ -399,14 +364,14 @@ void tg_assign(tg_trace *t, tg_tensor *variable, tg_tensor *value)
         tg_type_write(&now->type, &types);
         bn_text_puts(&types, " to a variable of ");
         tg_type_write(&variable->type, &types);
-        tg_trace_fail(t, BN_INVALID, "assign %s: %s", v->name,
-                      types.failed ? "types differ" : types.data);
+        tg_trace_fail(t, BN_INVALID, "assign %s: %s", v->name, types.data);
         bn_text_free(&types);
         return;
     }
     if (!in_trace(t, variable)) {
         if (t->outer) {
-            tg_trace_fail(t, BN_INVALID, "assign %s: a loop's round assigns what it binds only",
+            tg_trace_fail(t, BN_INVALID,
+                          "assign %s: an iteration of a loop assigns variables that it binds only",
                           v->name);
             return;
         }
@@ -418,12 +383,8 @@ void tg_assign(tg_trace *t, tg_tensor *variable, tg_tensor *value)
     v->current = now;
     if (v->assigned)
         return;
-    if (!bn_reserve(&t->assigned, t->assigned_count + 1, &t->assigned_capacity,
-                    sizeof *t->assigned)) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "assign %s: no memory", v->name);
-        return;
-    }
     v->assigned = true;
+    bn_grow(&t->assigned, t->assigned_count + 1, &t->assigned_capacity, sizeof *t->assigned);
     t->assigned[t->assigned_count++] = v;
 }
 
@@ -440,7 +401,7 @@ tg_tensor *tg_trace_assigned(const tg_trace *t, size_t index, tg_tensor **value)
 
 bool tg_trace_is_assigned(const tg_trace *t, const tg_tensor *value)
 {
-    /* What was assigned last is asked for first. */
+    /* The latest assignments are asked for first. */
     for (size_t i = t->assigned_count; i-- > 0;)
         if (t->assigned[i]->current == value)
             return true;
@@ -479,15 +440,5 @@ void tg_read(tg_trace *t, tg_tensor *tensor, void *host, size_t size)
         tg_trace_fail(t, BN_NOT_SUPPORTED, "read: this trace has no runtime behind it");
     } else if (t->hooks.read(t->hooks.context, t, value, host, size, &st) != BN_OK) {
         tg_trace_fail(t, st.code, "read: %s", st.message);
-    }
-}
-
-void tg_hold(tg_trace *t, tg_tensor *value)
-{
-    tg_tensor *v = t->status.code == BN_OK ? tg_trace_resolve(t, value) : NULL;
-    if (v && !v->held) {
-        v->held = true;
-        /* A held value is an output of its graph. */
-        tg_record_mark(t, v->id);
     }
 }

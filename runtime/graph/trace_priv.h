@@ -35,7 +35,7 @@ typedef struct tg_bound {
 } tg_bound;
 
 /*
- * What a loop does in a round: a graph over a trace of its own, BODY. Its inputs are what is
+ * An iteration of a loop: a graph over a trace of its own, BODY. Its inputs are what is
  * carried, slices, what is captured; its outputs what is handed on and parts of stacks. Other
  * loops may have regions over the same BODY: gradients go on in it.
  */
@@ -60,7 +60,7 @@ struct tg_trace {
     tg_tensor poison;
     tg_hooks hooks;
     uint64_t node_cost_ns; /* busy wait for each node */
-    bn_timeline *timeline; /* of annotations and scopes; NULL: none is wanted */
+    bn_timeline *timeline; /* of annotations and scopes; NULL: none */
     tg_precision precision;
     tg_phase phase;
     tg_hash hash;      /* of all records but those still on the page */
@@ -119,13 +119,13 @@ static inline void tg_scope_enter(tg_trace *t, const tg_scope *scope)
 
 /* ---- rounds of loops (region.c, but for tg_round_input) ---------------------- */
 
-/* An empty trace for a round of T; NULL after putting an error on T. */
+/* An empty trace for a round of T. */
 tg_trace *tg_round_open(tg_trace *t);
 /* A value that the round takes. */
 tg_tensor *tg_round_input(tg_trace *round, const tg_type *type);
-/* Gives bound variables back. */
+/* Restores bound variables. */
 void tg_round_close(tg_trace *round);
-/* False after handing ROUND's error to the trace that has the loop. */
+/* False after passing ROUND's error to the trace that has the loop. */
 bool tg_round_sound(tg_trace *round);
 /* A loop that is about to be appended. All lists live as long as the trace. */
 typedef struct tg_loop_plan {
@@ -142,7 +142,7 @@ typedef struct tg_loop_plan {
 
 /* Appends it to T as a node of the row OP; NULL after putting an error on T. */
 tg_node *tg_region_append(tg_trace *t, const tg_op *op, const tg_loop_plan *plan);
-/* What NODE, a loop, does in a round; NULL for other nodes. */
+/* The iteration of NODE, a loop; NULL for other nodes. */
 tg_region *tg_node_region(const tg_node *node);
 
 /* ---- gradients (backward.c) --------------------------------------------------- */
@@ -164,9 +164,9 @@ void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, 
 tg_hash tg_hash_absorb(tg_hash hash, const void *bytes, size_t size);
 /* Starts the trace's hash anew. */
 void tg_record_begin(tg_trace *trace);
-/* Joins a number that is part of the trace's structure: a phase, a value that is held. */
+/* Joins a number that is part of the trace's structure, as a phase is. */
 void tg_record_mark(tg_trace *trace, uint32_t mark);
-/* Joins NODE, whose operands and attributes are set; false without memory. */
-bool tg_record_node(tg_trace *trace, const tg_node *node);
+/* Joins NODE, whose operands and attributes are set. */
+void tg_record_node(tg_trace *trace, const tg_node *node);
 
 #endif

@@ -22,8 +22,8 @@ typedef struct hlo_item {
     const char *what;  /* its opcode, or what kind of copy it is; "" for a scope */
     const char *scope; /* op_name, as the program's text had it; "" where there is none */
     double cycles;     /* of all its executions in one run of the program; -1: not estimated */
-    double times;      /* executions in one run; of a loop its trips, -1: cannot be told */
-    const char *why;   /* of a loop whose trips cannot be told: why; else "" */
+    double times;      /* executions in one run; of a loop its trips, -1: unknown */
+    const char *why;   /* of a loop whose trips are unknown: why; else "" */
 } hlo_item;
 
 typedef struct hlo_items {
@@ -47,7 +47,7 @@ typedef struct hlo_report {
     hlo_items scopes;      /* op_name without its last part: one sum each */
     hlo_items costly;      /* of all that have an estimate, at most HLO_MOST_COSTLY */
     hlo_items silent; /* other instructions that do something and have no estimate, by opcode */
-    /* Of each result of the entry, "{1,0:T(8,128)}"; NULL: a scalar, or none is told. */
+    /* Of each result of the entry, "{1,0:T(8,128)}"; NULL: a scalar, or unknown. */
     const char *const *layouts;
     size_t layout_count;
 } hlo_report;

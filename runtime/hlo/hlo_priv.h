@@ -13,7 +13,7 @@
 #define BENCH_RUNTIME_HLO_PRIV_H
 
 #include "runtime/hlo/hlo.h"
-#include "runtime/hlo/optimized.pb-c.h"
+#include "runtime/wire/hlo.pb-c.h"
 
 typedef Hlo__Wire__Instruction hlo_instruction;
 
@@ -57,21 +57,20 @@ const hlo_instruction *hlo_operand(const hlo_module *module, size_t computation,
                                    const hlo_instruction *instruction, size_t k);
 const hlo_instruction *hlo_root(const hlo_module *module, size_t computation);
 bool hlo_is(const hlo_instruction *instruction, const char *opcode);
-/* Whether both list their dimensions in the same order; a layout that is not told equals any. */
+/* Whether both list their dimensions in the same order; an unknown layout equals any. */
 bool hlo_same_order(const Hlo__Wire__Layout *a, const Hlo__Wire__Layout *b);
 /* LAYOUT as XLA writes it, "{1,0:T(8,128)}", into OUT; nothing where it is that of a scalar, or makes
  * no sense for RANK dimensions. */
 void hlo_put_layout(const Hlo__Wire__Layout *layout, size_t rank, bn_text *out);
-/* The layouts of the entry's results, in MODULE's arena. BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code hlo_layouts(const hlo_module *module, const char *const **layouts,
-                                size_t *count, bn_status *st);
+/* The layouts of the entry's results, *COUNT of them, in MODULE's arena. */
+const char *const *hlo_layouts(const hlo_module *module, size_t *count);
 /* "16" of {"known_trip_count": {"n": "16"}}, which some compilers state of loops; -1: not stated.
  */
 double hlo_stated_trips(const hlo_instruction *loop);
 
 /* ---- trips.c ------------------------------------------------------------------------ */
 
-/* How often the body of LOOP, a while of COMPUTATION, runs; -1 where that cannot be told, and *WHY
+/* How often the body of LOOP, a while of COMPUTATION, runs; -1 where that is unknown, and *WHY
  * then says why. */
 double hlo_trips(const hlo_module *module, size_t computation, const hlo_instruction *loop,
                  const char **why);
@@ -82,12 +81,12 @@ bool hlo_loop_parts(const hlo_module *module, const hlo_instruction *loop, size_
 /* ---- report.c ----------------------------------------------------------------------- */
 
 /* Notes INSTRUCTION, number AT of COMPUTATION, which runs TIMES times. WALKED: what it calls is
- * noted by itself. False without memory. */
-bool hlo_report_add(hlo_report *report, const hlo_module *module, size_t computation, size_t at,
+ * noted by itself. */
+void hlo_report_add(hlo_report *report, const hlo_module *module, size_t computation, size_t at,
                     double times, bool walked);
-bool hlo_items_add(hlo_items *items, hlo_item item);
-/* Sorts the lists, and makes one line of each scope. False without memory. */
-bool hlo_report_end(hlo_report *report, const hlo_module *module);
+void hlo_items_add(hlo_items *items, hlo_item item);
+/* Sorts the lists, and makes one line of each scope. */
+void hlo_report_end(hlo_report *report, const hlo_module *module);
 void hlo_report_free(hlo_report *report);
 
 /* ---- walk.c ------------------------------------------------------------------------- */

@@ -62,7 +62,7 @@ double hlo_stated_trips(const hlo_instruction *loop)
 /* ---- numbers ------------------------------------------------------------------------------- */
 
 /* Compilers number instructions within the module, or within the computation with the computation's
- * own number in the upper half. The lower half tells those of one computation apart. */
+ * own number in the upper half. The lower half is unique within a computation. */
 static uint32_t number_of(int64_t id)
 {
     return (uint32_t)(uint64_t)id;
@@ -138,39 +138,31 @@ static bn_code unpack(hlo_module *module, const char *format, const void *bytes,
     return BN_OK;
 }
 
-static bool index_computation(hlo_module *module, hlo_computation *c)
+static void index_computation(hlo_module *module, hlo_computation *c)
 {
     const size_t count = c->wire->n_instructions;
     c->places = bn_arena_alloc(module->arena, (count + 1) * sizeof *c->places);
     c->cycles = bn_arena_alloc(module->arena, (count + 1) * sizeof *c->cycles);
-    if (!c->places || !c->cycles)
-        return false;
     for (size_t i = 0; i < count; i++) {
         c->places[i] = (hlo_place){number_of(c->wire->instructions[i]->id), i};
         c->cycles[i] = estimated_cycles(c->wire->instructions[i]);
     }
     qsort(c->places, count, sizeof *c->places, by_number);
-    return true;
 }
 
 bn_code hlo_module_open(hlo_module *module, const char *format, const void *bytes, size_t size,
                         bn_status *st)
 {
     *module = (hlo_module){.arena = bn_arena_new(4096)};
-    if (!module->arena)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
     bn_code code = unpack(module, format, bytes, size, st);
     if (code != BN_OK)
         return code;
     const size_t count = module->wire->n_computations;
     module->computations = bn_arena_zalloc(module->arena, count * sizeof *module->computations);
-    bool room = module->computations != NULL;
-    for (size_t i = 0; i < count && room; i++) {
+    for (size_t i = 0; i < count; i++) {
         module->computations[i].wire = module->wire->computations[i];
-        room = index_computation(module, &module->computations[i]);
+        index_computation(module, &module->computations[i]);
     }
-    if (!room)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program of %zu computations", count);
     module->count = count;
     module->entry = computation_of(module, module->wire->entry_id);
     if (module->entry == HLO_NONE)
@@ -216,27 +208,21 @@ void hlo_put_layout(const Hlo__Wire__Layout *layout, size_t rank, bn_text *out)
     bn_text_putc(out, '}');
 }
 
-bn_code hlo_layouts(const hlo_module *module, const char *const **layouts, size_t *count,
-                    bn_status *st)
+const char *const *hlo_layouts(const hlo_module *module, size_t *count)
 {
     const Hlo__Wire__Shape *result = module->wire->entry ? module->wire->entry->result : NULL;
     const size_t parts = !result ? 0 : result->n_parts ? result->n_parts : 1;
     const char **list = bn_arena_zalloc(module->arena, (parts + 1) * sizeof *list);
     bn_text text = {0};
-    bool room = list != NULL;
-    for (size_t i = 0; i < parts && room; i++) {
+    for (size_t i = 0; i < parts; i++) {
         const Hlo__Wire__Part *part = result->n_parts ? result->parts[i] : NULL;
         if (part)
             hlo_put_layout(part->layout, part->n_dimensions, &text);
         else
             hlo_put_layout(result->layout, result->n_dimensions, &text);
         list[i] = text.length ? bn_arena_strdup(module->arena, text.data) : NULL;
-        room = !text.failed && (list[i] || !text.length);
     }
     bn_text_free(&text);
-    if (!room)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu layouts", parts);
-    *layouts = list;
     *count = parts;
-    return BN_OK;
+    return list;
 }

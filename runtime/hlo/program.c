@@ -6,19 +6,16 @@
 bn_code hlo_program_read(const char *format, const void *bytes, size_t size, hlo_program **program,
                          bn_status *st)
 {
-    hlo_program *p = calloc(1, sizeof *p);
+    hlo_program *p = bn_zalloc(1, sizeof *p);
     *program = NULL;
-    if (!p)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
     bn_code code = hlo_module_open(&p->module, format, bytes, size, st);
     if (code == BN_OK)
         code = hlo_walk(&p->module, &p->report, st);
-    if (code == BN_OK)
-        code = hlo_layouts(&p->module, &p->report.layouts, &p->report.layout_count, st);
     if (code != BN_OK) {
         hlo_program_free(p);
         return code;
     }
+    p->report.layouts = hlo_layouts(&p->module, &p->report.layout_count);
     *program = p;
     return BN_OK;
 }

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool hlo_items_add(hlo_items *items, hlo_item item)
+void hlo_items_add(hlo_items *items, hlo_item item)
 {
-    if (!bn_reserve(&items->list, items->count + 1, &items->capacity, sizeof *items->list))
-        return false;
+    bn_grow(&items->list, items->count + 1, &items->capacity, sizeof *items->list);
     items->list[items->count++] = item;
-    return true;
 }
 
 /* ---- kinds ------------------------------------------------------------------------------- */
@@ -25,7 +23,7 @@ static bool is_one_of(const char *opcode, const char *const *list)
     return false;
 }
 
-/* What takes no time of its own, or is covered by what it ends. */
+/* Instructions that take no time of their own, or are covered by what they end. */
 static bool is_free(const char *opcode)
 {
     static const char *const list[] = {
@@ -118,7 +116,7 @@ static const char *copy_kind(const hlo_module *module, size_t computation, const
 /* ---- noting --------------------------------------------------------------------------------- */
 
 /* INSTRUCTION is estimated to take CYCLES. */
-static bool add_estimated(hlo_report *r, const hlo_module *module, size_t computation,
+static void add_estimated(hlo_report *r, const hlo_module *module, size_t computation,
                           const hlo_instruction *i, const hlo_item *item)
 {
     const char *copy = copy_kind(module, computation, i);
@@ -127,19 +125,19 @@ static bool add_estimated(hlo_report *r, const hlo_module *module, size_t comput
     r->estimated++;
     scope.name = item->scope;
     scope.what = scope.scope = "";
-    if (!hlo_items_add(&r->scopes, scope) || !hlo_items_add(&r->costly, *item))
-        return false;
-    if (is_collective(i->opcode) && !hlo_items_add(&r->collectives, *item))
-        return false;
+    hlo_items_add(&r->scopes, scope);
+    hlo_items_add(&r->costly, *item);
+    if (is_collective(i->opcode))
+        hlo_items_add(&r->collectives, *item);
     if (!copy)
-        return true;
+        return;
     r->copy_cycles += item->cycles;
     r->layout_cycles += strcmp(copy, "layout change") == 0 ? item->cycles : 0;
     moved.what = copy;
-    return hlo_items_add(&r->copies, moved);
+    hlo_items_add(&r->copies, moved);
 }
 
-bool hlo_report_add(hlo_report *r, const hlo_module *module, size_t computation, size_t at,
+void hlo_report_add(hlo_report *r, const hlo_module *module, size_t computation, size_t at,
                     double times, bool walked)
 {
     const hlo_computation *c = &module->computations[computation];
@@ -147,17 +145,16 @@ bool hlo_report_add(hlo_report *r, const hlo_module *module, size_t computation,
     hlo_item item = {i->name, i->opcode, i->metadata ? i->metadata->op_name : "", -1, times, ""};
     if (c->cycles[at] >= 0) {
         item.cycles = times * c->cycles[at];
-        return add_estimated(r, module, computation, i, &item);
+        add_estimated(r, module, computation, i, &item);
+    } else if (walked || is_free(i->opcode) || ends_collective(i->opcode)) {
+        return;
+    } else if (is_collective(i->opcode)) {
+        hlo_items_add(&r->collectives, item);
+    } else if (!is_scalar(i)) {
+        const bool named = hlo_is(i, "custom-call") && i->custom_call_target[0];
+        item.name = named ? i->custom_call_target : i->opcode;
+        hlo_items_add(&r->silent, item);
     }
-    if (walked || is_free(i->opcode) || ends_collective(i->opcode))
-        return true;
-    if (is_collective(i->opcode))
-        return hlo_items_add(&r->collectives, item);
-    if (is_scalar(i))
-        return true;
-    item.name =
-        hlo_is(i, "custom-call") && i->custom_call_target[0] ? i->custom_call_target : i->opcode;
-    return hlo_items_add(&r->silent, item);
 }
 
 /* ---- the end ----------------------------------------------------------------- */
@@ -207,20 +204,17 @@ static void merge(hlo_items *items)
 static const char *scope_of(bn_arena *arena, const char *op_name)
 {
     const char *slash = strrchr(op_name, '/');
-    char *scope = slash ? bn_arena_strdup(arena, op_name) : NULL;
-    if (scope)
-        scope[slash - op_name] = '\0';
-    return slash ? scope : "";
+    if (!slash)
+        return "";
+    char *scope = bn_arena_strdup(arena, op_name);
+    scope[slash - op_name] = '\0';
+    return scope;
 }
 
-bool hlo_report_end(hlo_report *r, const hlo_module *module)
+void hlo_report_end(hlo_report *r, const hlo_module *module)
 {
-    for (size_t k = 0; k < r->scopes.count; k++) {
-        hlo_item *item = &r->scopes.list[k];
-        item->name = scope_of(module->arena, item->name);
-        if (!item->name)
-            return false;
-    }
+    for (size_t k = 0; k < r->scopes.count; k++)
+        r->scopes.list[k].name = scope_of(module->arena, r->scopes.list[k].name);
     merge(&r->scopes);
     merge(&r->silent);
     sort(&r->costly, by_cost);
@@ -228,7 +222,6 @@ bool hlo_report_end(hlo_report *r, const hlo_module *module)
         r->costly.count = HLO_MOST_COSTLY;
     sort(&r->copies, by_cost);
     sort(&r->collectives, by_cost);
-    return true;
 }
 
 void hlo_report_free(hlo_report *r)

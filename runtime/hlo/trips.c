@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-#define MOST_STEPS 10000 /* of one search: longer chains are nobody's loop counter */
+#define MOST_STEPS 10000 /* of one search: no loop counter has a longer chain */
 #define MOST_DEPTH 200   /* of operands, and of calls within each other */
 #define MOST_TRIPS 1e12  /* more would take minutes if a trip took one cycle */
 
-/* What a value is, as far as it is followed. */
+/* A value, as far as it is followed. */
 typedef struct value {
     enum { UNKNOWN, CONSTANT, ELEMENT } kind;
     int64_t number; /* the constant; of an element what is added to it */

@@ -14,7 +14,7 @@
 #define MOST_EXECUTIONS 1e15
 #define MOST_CYCLES     1e30 /* of all; so that no sum is infinite */
 
-/* What an instruction has run. */
+/* The computations that an instruction runs. */
 typedef struct site {
     size_t called[2]; /* computations, COUNT of them */
     double times[2];
@@ -60,37 +60,38 @@ static size_t costly_branch(const walk *w, const hlo_instruction *i)
     return best;
 }
 
-/* What instruction AT of COMPUTATION has run by others, if its own estimate does not cover it. The
- * branches of a conditional must have been summed. NOTES: loops and branches go into the report. */
-static bool site_of(const walk *w, size_t computation, size_t at, bool notes, site *s)
+/* The computations that instruction AT of COMPUTATION runs, if its own estimate does not cover
+ * them. The branches of a conditional must have been summed. NOTES: loops and branches go into the
+ * report. */
+static void site_of(const walk *w, size_t computation, size_t at, bool notes, site *s)
 {
     const hlo_computation *c = &w->module->computations[computation];
     const hlo_instruction *i = c->wire->instructions[at];
     const double times = w->executions[computation];
     *s = (site){0};
     if (c->cycles[at] >= 0)
-        return true;
+        return;
     hlo_item item = {i->name, i->opcode, i->metadata ? i->metadata->op_name : "", -1, times, ""};
     if (hlo_is(i, "while")) {
         size_t body, condition;
         if (!hlo_loop_parts(w->module, i, &body, &condition))
-            return true;
+            return;
         item.times = hlo_trips(w->module, computation, i, &item.why);
         const double trips = item.times < 0 ? 1 : item.times;
         item.cycles = times * (trips * w->total[body] + (trips + 1) * w->total[condition]);
         call_of(s, body, trips);
         call_of(s, condition, trips + 1);
-        return !notes || hlo_items_add(&w->report->loops, item);
-    }
-    if (hlo_is(i, "conditional")) {
+        if (notes)
+            hlo_items_add(&w->report->loops, item);
+    } else if (hlo_is(i, "conditional")) {
         const size_t branch = costly_branch(w, i);
         call_of(s, branch, 1);
         item.cycles = branch == HLO_NONE ? -1 : times * w->total[branch];
-        return !notes || hlo_items_add(&w->report->branches, item);
-    }
-    if (hlo_is(i, "call") || hlo_is(i, "async-start"))
+        if (notes)
+            hlo_items_add(&w->report->branches, item);
+    } else if (hlo_is(i, "call") || hlo_is(i, "async-start")) {
         call_of(s, hlo_called(w->module, i, 0), 1);
-    return true;
+    }
 }
 
 /* ---- summing ------------------------------------------------------------------------------ */
@@ -133,8 +134,9 @@ static bn_code sum(walk *w, size_t computation, int depth)
             continue;
         }
         code = sum_called(w, c->wire->instructions[at], depth);
-        if (code != BN_OK || !site_of(w, computation, at, false, &s))
+        if (code != BN_OK)
             break;
+        site_of(w, computation, at, false, &s);
         for (size_t k = 0; k < s.count; k++)
             add(&w->total[computation], s.times[k] * w->total[s.called[k]], MOST_CYCLES);
     }
@@ -147,46 +149,34 @@ static bn_code sum(walk *w, size_t computation, int depth)
 /* ---- executions ----------------------------------------------------------------------------- */
 
 /* Notes the instructions of COMPUTATION, whose executions are known, and hands them on to what it
- * calls. False without memory. */
-static bool note(walk *w, size_t computation)
+ * calls. */
+static void note(walk *w, size_t computation)
 {
     const hlo_computation *c = &w->module->computations[computation];
     const double times = w->executions[computation];
     for (size_t at = 0; at < c->wire->n_instructions && times > 0; at++) {
         site s;
-        if (!site_of(w, computation, at, true, &s) ||
-            !hlo_report_add(w->report, w->module, computation, at, times, s.count > 0))
-            return false;
+        site_of(w, computation, at, true, &s);
+        hlo_report_add(w->report, w->module, computation, at, times, s.count > 0);
         for (size_t k = 0; k < s.count; k++)
             add(&w->executions[s.called[k]], times * s.times[k], MOST_EXECUTIONS);
     }
-    return true;
-}
-
-static bn_code run(walk *w)
-{
-    bn_code code = sum(w, w->module->entry, 0);
-    if (code != BN_OK)
-        return code;
-    bool room = true;
-    w->executions[w->module->entry] = 1;
-    for (size_t k = w->ordered; k-- > 0 && room;)
-        room = note(w, w->order[k]);
-    return room && hlo_report_end(w->report, w->module)
-               ? BN_OK
-               : bn_fail(w->st, BN_OUT_OF_MEMORY, "no memory to read a program");
 }
 
 bn_code hlo_walk(const hlo_module *module, hlo_report *report, bn_status *st)
 {
     walk w = {.module = module, .report = report, .st = st};
-    w.total = calloc(module->count, sizeof *w.total);
-    w.executions = calloc(module->count, sizeof *w.executions);
-    w.seen = calloc(module->count, sizeof *w.seen);
-    w.order = calloc(module->count, sizeof *w.order);
-    bn_code code = w.total && w.executions && w.seen && w.order
-                       ? run(&w)
-                       : bn_fail(st, BN_OUT_OF_MEMORY, "no memory to read a program");
+    w.total = bn_zalloc(module->count, sizeof *w.total);
+    w.executions = bn_zalloc(module->count, sizeof *w.executions);
+    w.seen = bn_zalloc(module->count, sizeof *w.seen);
+    w.order = bn_zalloc(module->count, sizeof *w.order);
+    bn_code code = sum(&w, module->entry, 0);
+    if (code == BN_OK) {
+        w.executions[module->entry] = 1;
+        for (size_t k = w.ordered; k-- > 0;)
+            note(&w, w.order[k]);
+        hlo_report_end(report, module);
+    }
     free(w.total);
     free(w.executions);
     free(w.seen);

@@ -1,5 +1,5 @@
 /*
- * attribute.c - named values in both directions: what a plugin tells about
+ * attribute.c - named values in both directions: what a plugin reports about
  * itself and its devices, and the options a user gives it.
  */
 #include "runtime/pjrt/pjrt_priv.h"
@@ -12,8 +12,6 @@
 char *rt_text_copy(bn_arena *arena, const char *bytes, size_t size)
 {
     char *text = bn_arena_alloc(arena, size + 1);
-    if (!text)
-        return NULL;
     if (size > 0)
         memcpy(text, bytes, size);
     text[size] = '\0';
@@ -64,32 +62,22 @@ rt_attribute *rt_attributes_copy(bn_arena *arena, const PJRT_NamedValue *values,
     if (count == 0 || !values)
         return NULL;
     rt_attribute *attributes = bn_arena_zalloc(arena, count * sizeof *attributes);
-    if (!attributes)
-        return NULL;
     bn_text text = {0};
     for (size_t i = 0; i < count; i++) {
         bn_text_clear(&text);
         attribute_print(&attributes[i], &values[i], &text);
         attributes[i].name = rt_text_copy(arena, values[i].name, values[i].name_size);
         attributes[i].text = rt_text_copy(arena, text.data, text.length);
-        if (text.failed || !attributes[i].name || !attributes[i].text) {
-            attributes = NULL;
-            break;
-        }
     }
     bn_text_free(&text);
     return attributes;
 }
 
-bn_code rt_options_convert(const rt_option *options, size_t count, PJRT_NamedValue **values,
-                           bn_status *st)
+PJRT_NamedValue *rt_options_convert(const rt_option *options, size_t count)
 {
-    *values = NULL;
     if (count == 0)
-        return BN_OK;
-    PJRT_NamedValue *list = calloc(count, sizeof *list);
-    if (!list)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu options", count);
+        return NULL;
+    PJRT_NamedValue *list = bn_zalloc(count, sizeof *list);
     for (size_t i = 0; i < count; i++) {
         const rt_option *option = &options[i];
         PJRT_NamedValue *value = &list[i];
@@ -117,8 +105,7 @@ bn_code rt_options_convert(const rt_option *options, size_t count, PJRT_NamedVal
             break;
         }
     }
-    *values = list;
-    return BN_OK;
+    return list;
 }
 
 /* Is TEXT written with the characters of a decimal number only? Words that

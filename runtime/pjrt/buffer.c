@@ -10,59 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct dtype_row {
-    const char *text, *hlo;
-    size_t bytes;
-    PJRT_Buffer_Type pjrt;
-} dtype_rows[RT_DTYPE_COUNT] = {
-#define X(dtype, text, hlo, bytes, pjrt) [dtype] = {text, hlo, bytes, PJRT_Buffer_Type_##pjrt},
-    RT_DTYPES(X)
+#define X(name, text, hlo, bits, class, pjrt, xla)                                                 \
+    _Static_assert(PJRT_Buffer_Type_##name == (pjrt), "PJRT's number of " #name);
+BN_DTYPES(X)
 #undef X
-};
-
-size_t rt_dtype_bytes(rt_dtype dtype)
-{
-    return dtype_rows[dtype].bytes;
-}
-
-const char *rt_dtype_text(rt_dtype dtype)
-{
-    return dtype_rows[dtype].text;
-}
-
-const char *rt_dtype_hlo(rt_dtype dtype)
-{
-    return dtype_rows[dtype].hlo;
-}
-
-rt_dtype rt_dtype_named(const char *name, size_t length, bool hlo)
-{
-    int dtype = 0;
-    for (; dtype < RT_DTYPE_COUNT; dtype++) {
-        const char *known = hlo ? dtype_rows[dtype].hlo : dtype_rows[dtype].text;
-        if (strlen(known) == length && memcmp(known, name, length) == 0)
-            break;
-    }
-    return (rt_dtype)dtype;
-}
-
-bool rt_dtype_is_f8(rt_dtype dtype)
-{
-    return memcmp(dtype_rows[dtype].hlo, "f8", 2) == 0;
-}
-
-PJRT_Buffer_Type rt_dtype_pjrt(rt_dtype dtype)
-{
-    return dtype_rows[dtype].pjrt;
-}
-
-rt_dtype rt_dtype_numbered(int64_t number)
-{
-    int dtype = 0;
-    while (dtype < RT_DTYPE_COUNT && (int64_t)dtype_rows[dtype].pjrt != number)
-        dtype++;
-    return (rt_dtype)dtype;
-}
 
 static PJRT_Buffer *handle_of(rt_buffer *buffer)
 {
@@ -96,11 +47,11 @@ static bn_code from_host(rt_client *client, const void *data, rt_dtype dtype, co
         if (dims[i] < 0)
             return bn_fail(st, BN_INVALID, "dimension %zu is %lld", i, (long long)dims[i]);
     }
-    PJRT_Client_BufferFromHostBuffer_Args args = RT_ARGS(
-        PJRT_Client_BufferFromHostBuffer, .client = client->handle, .data = data,
-        .type = rt_dtype_pjrt(dtype), .dims = rank > 0 ? dims : no_dims, .num_dims = rank,
-        .host_buffer_semantics = semantics, .device = client->devices[client->device_in_use],
-        .device_layout = order ? &layout : NULL);
+    PJRT_Client_BufferFromHostBuffer_Args args =
+        RT_ARGS(PJRT_Client_BufferFromHostBuffer, .client = client->handle, .data = data,
+                .type = (PJRT_Buffer_Type)bn_dtypes[dtype].pjrt, .dims = rank > 0 ? dims : no_dims, .num_dims = rank,
+                .host_buffer_semantics = semantics, .device = client->devices[0],
+                .device_layout = order ? &layout : NULL);
     bn_code code =
         RT_CALL(client->plugin, PJRT_Client_BufferFromHostBuffer, &args, RT_STAGE_OTHER, st);
     if (code != BN_OK)
@@ -158,7 +109,7 @@ bn_code rt_buffer_type(rt_client *client, rt_buffer *buffer, rt_dtype *dtype,
     bn_code code = RT_CALL(client->plugin, PJRT_Buffer_ElementType, &type, RT_STAGE_OTHER, st);
     if (code != BN_OK)
         return code;
-    const rt_dtype known = rt_dtype_numbered((int64_t)type.type);
+    const rt_dtype known = bn_dtype_numbered((int64_t)type.type, false, RT_DTYPE_COUNT);
     if (known == RT_DTYPE_COUNT)
         return bn_fail(st, BN_NOT_SUPPORTED, "buffer of element type %d of PJRT", (int)type.type);
 
@@ -188,7 +139,7 @@ static bn_code check_read(rt_client *client, rt_buffer *buffer, size_t size, rt_
     bn_code code = rt_buffer_type(client, buffer, dtype, dims, rank, st);
     if (code != BN_OK)
         return code;
-    size_t bytes = rt_dtype_bytes(*dtype);
+    size_t bytes = bn_dtype_bytes(*dtype);
     for (size_t i = 0; i < *rank; i++)
         bytes *= (size_t)dims[i];
     if (bytes != size)
@@ -265,7 +216,7 @@ bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data, size
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a copy of %zu bytes", size);
     code = fetch(client, buffer, order, rank, lying, size, st);
     if (code == BN_OK)
-        rearrange(data, lying, rt_dtype_bytes(dtype), dims, rank, order, false);
+        rearrange(data, lying, bn_dtype_bytes(dtype), dims, rank, order, false);
     free(lying);
     return code;
 }
@@ -297,17 +248,17 @@ bn_code rt_buffer_from_host_laid_out(rt_client *client, const void *data, rt_dty
 {
     if (rank < 2 || rt_order_is_by_rows(order, rank))
         return rt_buffer_from_host(client, data, dtype, dims, rank, buffer, st);
-    size_t size = rt_dtype_bytes(dtype);
+    size_t size = bn_dtype_bytes(dtype);
     for (size_t i = 0; i < rank; i++)
         size *= (size_t)dims[i];
     char *lying = malloc(size + 1);
     if (!lying)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a copy of %zu bytes", size);
-    rearrange(lying, data, rt_dtype_bytes(dtype), dims, rank, order, true);
+    rearrange(lying, data, bn_dtype_bytes(dtype), dims, rank, order, true);
     bn_code code = BN_OK;
     bool good = false;
     /* A plugin either puts the rows in the order that is asked for, or notes the order and copies
-     * the bytes as they are: then they must come in that order. What lies there tells which. */
+     * the bytes as they are: then they must come in that order. The contents show which. */
     for (int way = 1; way <= 2 && code == BN_OK && !good; way++) {
         if (client->lays_out && way != client->lays_out)
             continue;
@@ -327,7 +278,7 @@ bn_code rt_buffer_from_host_laid_out(rt_client *client, const void *data, rt_dty
         (void)bn_text_layout(&text, order, rank);
         code = bn_fail(st, BN_NOT_SUPPORTED,
                        "the plugin does not lay out an argument as the program wants it, %s}",
-                       text.failed ? "{" : text.data);
+                       text.data);
         bn_text_free(&text);
     }
     if (code != BN_OK)
@@ -355,7 +306,7 @@ bool rt_buffer_is_deleted(rt_client *client, rt_buffer *buffer)
            args.is_deleted;
 }
 
-/* How BUFFER lies, as the plugin tells it. */
+/* The layout of BUFFER, as the plugin reports it. */
 static bn_code layout_of(rt_client *client, rt_buffer *buffer,
                          PJRT_Buffer_MemoryLayout_Tiled *layout, bn_status *st)
 {
@@ -367,7 +318,8 @@ static bn_code layout_of(rt_client *client, rt_buffer *buffer,
         return code;
     if (args.layout.type != PJRT_Buffer_MemoryLayout_Type_Tiled ||
         layout->minor_to_major_size > RT_MAX_RANK)
-        return bn_fail(st, BN_NOT_SUPPORTED, "the plugin tells no order of a buffer's dimensions");
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the plugin reports no order of a buffer's dimensions");
     return BN_OK;
 }
 
@@ -398,7 +350,7 @@ bn_code rt_buffer_order(rt_client *client, rt_buffer *buffer, int64_t *order, si
     if (code == BN_OK &&
         (layout.minor_to_major_size != rank || !rt_order_is_one(layout.minor_to_major, rank)))
         code =
-            bn_fail(st, BN_NOT_SUPPORTED, "the plugin tells an order of dimensions that is none");
+            bn_fail(st, BN_NOT_SUPPORTED, "the plugin reports an order of dimensions that is none");
     if (code == BN_OK && rank)
         memcpy(order, layout.minor_to_major, rank * sizeof *order);
     return code;
@@ -415,14 +367,14 @@ bn_code rt_buffer_layout(rt_client *client, rt_buffer *buffer, bn_text *out, boo
         return code;
     if (!rt_order_is_one(layout.minor_to_major, rank))
         return bn_fail(st, BN_NOT_SUPPORTED,
-                       "the plugin tells an order of dimensions that is none");
+                       "the plugin reports an order of dimensions that is none");
     *by_rows = rt_order_is_by_rows(layout.minor_to_major, rank);
     (void)bn_text_layout(out, layout.minor_to_major, rank);
     const int64_t *sizes = layout.tile_dims;
     for (size_t t = 0; t < layout.num_tiles; sizes += layout.tile_dim_sizes[t++])
         bn_text_tile(out, t, sizes, layout.tile_dim_sizes[t]);
     bn_text_putc(out, '}');
-    return out->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a layout") : BN_OK;
+    return BN_OK;
 }
 
 bn_code rt_buffer_address(rt_client *client, rt_buffer *buffer, uintptr_t *address, bn_status *st)

@@ -11,8 +11,7 @@
 /* Texts that a plugin does not give are empty, never NULL. */
 static const char *text_or_empty(bn_arena *arena, bn_code code, const char *bytes, size_t size)
 {
-    char *text = code == BN_OK && bytes ? rt_text_copy(arena, bytes, size) : NULL;
-    return text ? text : "";
+    return code == BN_OK && bytes ? rt_text_copy(arena, bytes, size) : "";
 }
 
 static void platform_read(rt_client *client)
@@ -39,8 +38,6 @@ static void memory_kinds_read(rt_client *client, PJRT_Device *device, rt_device_
         return;
     const char **kinds =
         bn_arena_zalloc(client->arena, (memories.num_memories + 1) * sizeof *kinds);
-    if (!kinds)
-        return;
     for (size_t i = 0; i < memories.num_memories; i++) {
         PJRT_Memory_Kind_Args kind = RT_ARGS(PJRT_Memory_Kind, .memory = memories.memories[i]);
         bn_code code = RT_CALL(plugin, PJRT_Memory_Kind, &kind, RT_STAGE_OTHER, NULL);
@@ -96,8 +93,6 @@ static bn_code devices_read(rt_client *client, bn_status *st)
     client->devices = devices.addressable_devices;
     client->device_count = devices.num_addressable_devices;
     client->infos = bn_arena_zalloc(client->arena, client->device_count * sizeof *client->infos);
-    if (!client->infos)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to describe the devices");
     for (size_t i = 0; i < client->device_count; i++)
         device_read(client, client->devices[i], &client->infos[i]);
     return BN_OK;
@@ -106,13 +101,10 @@ static bn_code devices_read(rt_client *client, bn_status *st)
 static bn_code handle_create(rt_client *client, const rt_option *options, size_t count,
                              bn_status *st)
 {
-    PJRT_NamedValue *values = NULL;
-    bn_code code = rt_options_convert(options, count, &values, st);
-    if (code != BN_OK)
-        return code;
+    PJRT_NamedValue *values = rt_options_convert(options, count);
     PJRT_Client_Create_Args args =
         RT_ARGS(PJRT_Client_Create, .create_options = values, .num_options = count);
-    code = RT_CALL(client->plugin, PJRT_Client_Create, &args, RT_STAGE_CREATE, st);
+    bn_code code = RT_CALL(client->plugin, PJRT_Client_Create, &args, RT_STAGE_CREATE, st);
     free(values);
     if (code != BN_OK)
         return code;
@@ -121,44 +113,24 @@ static bn_code handle_create(rt_client *client, const rt_option *options, size_t
     return BN_OK;
 }
 
-static bn_code settings_take(rt_client *client, const rt_option *options, size_t count,
-                             bn_status *st)
-{
-    bn_text text = {0};
-    bn_text_puts(&text, "");
-    bn_code code = rt_settings_text(options, count, &text, st);
-    client->settings = text.data;
-    return code;
-}
-
 bn_code rt_client_create(rt_plugin *plugin, const rt_option *options, size_t count,
                          rt_client **client, bn_status *st)
 {
-    rt_client *created = calloc(1, sizeof *created);
-    bn_code code = BN_OK;
-    if (created)
-        created->arena = bn_arena_new(4096);
-    if (!created || !created->arena) {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a client");
-        goto out;
-    }
+    rt_client *created = bn_zalloc(1, sizeof *created);
+    created->arena = bn_arena_new(4096);
     created->plugin = plugin;
-    code = settings_take(created, options, count, st);
-    if (code == BN_OK)
-        code = handle_create(created, options, count, st);
-    if (code != BN_OK)
-        goto out;
-    platform_read(created);
-    code = devices_read(created, st);
-    if (code != BN_OK)
-        goto out;
+    created->settings = rt_settings_text(options, count);
+    bn_code code = handle_create(created, options, count, st);
+    if (code == BN_OK) {
+        platform_read(created);
+        code = devices_read(created, st);
+    }
+    if (code != BN_OK) {
+        rt_client_destroy(created);
+        return bn_context(st, "creating a client");
+    }
     *client = created;
     return BN_OK;
-
-out:
-    rt_client_destroy(created);
-    bn_context(st, "creating a client");
-    return code;
 }
 
 void rt_client_destroy(rt_client *client)
@@ -203,14 +175,6 @@ size_t rt_client_device_count(const rt_client *client)
 const rt_device_info *rt_client_device(const rt_client *client, size_t index)
 {
     return index < client->device_count ? &client->infos[index] : NULL;
-}
-
-bn_code rt_client_use_device(rt_client *client, size_t index, bn_status *st)
-{
-    if (index >= client->device_count)
-        return bn_fail(st, BN_INVALID, "device %zu of %zu", index, client->device_count);
-    client->device_in_use = index;
-    return BN_OK;
 }
 
 bn_code rt_client_memory(const rt_client *client, size_t device, rt_device_memory *memory,

@@ -14,8 +14,8 @@
 
 PJRT_Program rt_program_wrap(const char *format, const void *code, size_t size)
 {
-    /* Of "mlir" the plugin tells text from byte code. CODE is not const only because the same
-     * struct returns programs. */
+    /* Of "mlir" the plugin distinguishes text and byte code. CODE is not const only because the
+     * same struct returns programs. */
     return (PJRT_Program){.struct_size = PJRT_Program_STRUCT_SIZE,
                           .code = (char *)(uintptr_t)code,
                           .code_size = size,
@@ -42,14 +42,10 @@ static bn_code flags_set(Rt__Compile__Options *message, const rt_compile_options
     if (count == 0)
         return BN_OK;
     message->flags = bn_arena_zalloc(store, count * sizeof(void *));
-    if (!message->flags)
-        goto no_memory;
     for (size_t i = 0; i < count; i++) {
         char *name = bn_arena_strdup(store, options->flags[i]);
         Rt__Compile__Flag *flag = bn_arena_alloc(store, sizeof *flag);
         Rt__Compile__Value *value = bn_arena_alloc(store, sizeof *value);
-        if (!name || !flag || !value)
-            goto no_memory;
         /* XLA_FLAGS spells options with dashes: people paste them. */
         if (strncmp(name, "--", 2) == 0)
             name += 2;
@@ -68,9 +64,6 @@ static bn_code flags_set(Rt__Compile__Options *message, const rt_compile_options
     }
     message->n_flags = count;
     return BN_OK;
-
-no_memory:
-    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu compile options", count);
 }
 
 bn_code rt_compile_options_pack(const rt_compile_options *options, int64_t device_id, void **bytes,
@@ -91,16 +84,11 @@ bn_code rt_compile_options_pack(const rt_compile_options *options, int64_t devic
     message.build = &build;
 
     bn_arena *store = bn_arena_new(1024);
-    if (!store)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for compile options");
     bn_code code = flags_set(&message, options, store, st);
     if (code == BN_OK) {
         *size = rt__compile__options__get_packed_size(&message);
-        *bytes = malloc(*size);
-        if (*bytes)
-            rt__compile__options__pack(&message, *bytes);
-        else
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for compile options");
+        *bytes = bn_alloc(*size);
+        rt__compile__options__pack(&message, *bytes);
     }
     bn_arena_free(store);
     return code;
@@ -110,7 +98,7 @@ bn_code rt_compile_options_pack(const rt_compile_options *options, int64_t devic
 
 /* Makes MESSAGE one for the device DEVICE_ID alone. A framework may ask for a replica on each
  * device of its client and then execute one. XLA for CPU compiles what communicates with others all
- * the same, and runs it: whoever compiles foreign programs looks into them (modes/signature.c). */
+ * the same, and runs it: callers with foreign programs check them (modes/signature.c). */
 static bn_code move_to(Rt__Compile__Options *message, int64_t device_id, bn_status *st)
 {
     Rt__Compile__Build *build = message->build;
@@ -167,8 +155,7 @@ bn_code rt_compile_options_adopt(const void *theirs, size_t their_size,
     if (!message)
         return bn_fail(st, BN_FORMAT, "the compile options are no CompileOptionsProto");
     bn_arena *store = bn_arena_new(1024);
-    bn_code code = store ? move_to(message, device_id, st)
-                         : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for compile options");
+    bn_code code = move_to(message, device_id, st);
     if (code == BN_OK)
         code = flags_set(&own, options, store, st);
     build.replicas = build.partitions = 1;
@@ -230,11 +217,4 @@ bn_code rt_compile_program(rt_client *client, const rt_program *program,
     if (code != BN_OK)
         return code;
     return rt_executable_wrap(client->plugin, args.executable, NULL, executable, st);
-}
-
-bn_code rt_compile(rt_client *client, const char *text, size_t length,
-                   const rt_compile_options *options, rt_executable **executable, bn_status *st)
-{
-    const rt_program program = {.format = "mlir", .code = text, .size = length};
-    return rt_compile_program(client, &program, options, executable, st);
 }

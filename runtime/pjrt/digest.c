@@ -1,5 +1,5 @@
 /*
- * digest.c - a digest by which two optimized programs are told apart.
+ * digest.c - a digest that distinguishes optimized programs.
  *
  * Plugins of XLA give a program as a serialized HloModuleProto, alone ("hlo") or with its
  * configuration ("hlo_with_config": field 1, of two). Maps of protocol buffers have no

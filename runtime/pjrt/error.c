@@ -62,7 +62,7 @@ bn_code rt_error_record(bn_status *st, bn_code code, const char *message, size_t
     return bn_fail(st, code, "%s", length > 0 ? line : "the plugin gave no message");
 }
 
-/* The code of ERROR; UNKNOWN when the plugin cannot tell even that. */
+/* The code of ERROR; UNKNOWN when the plugin does not even give that. */
 static int error_code(const rt_plugin *plugin, const PJRT_Error *error)
 {
     if (!RT_HAS(plugin, PJRT_Error_GetCode))

@@ -1,5 +1,5 @@
 /*
- * event.c - events: wait, ask, give back.
+ * event.c - events: await, watch, release.
  *
  * Time stamps are taken around rt_event_await: a plugin's OnReady callback can
  * come milliseconds after the wait has returned. Only timelines use it, for what
@@ -11,13 +11,6 @@ bn_code rt_event_await(rt_client *client, rt_event *event, bn_status *st)
 {
     PJRT_Event_Await_Args args = RT_ARGS(PJRT_Event_Await, .event = (PJRT_Event *)event);
     return RT_CALL(client->plugin, PJRT_Event_Await, &args, RT_STAGE_EXECUTE, st);
-}
-
-bool rt_event_is_ready(rt_client *client, rt_event *event)
-{
-    PJRT_Event_IsReady_Args args = RT_ARGS(PJRT_Event_IsReady, .event = (PJRT_Event *)event);
-    return RT_CALL(client->plugin, PJRT_Event_IsReady, &args, RT_STAGE_OTHER, NULL) == BN_OK &&
-           args.is_ready;
 }
 
 void rt_event_release(rt_client *client, rt_event *event)
@@ -35,7 +28,7 @@ static void fired(PJRT_Error *error, void *argument)
     bn_completion *done = argument;
     const rt_plugin *plugin = done->owner;
     bn_completion_tell(done, bn_now_ns());
-    /* Whoever awaits the event hears of its failure. */
+    /* rt_event_await reports the failure. */
     if (error)
         (void)(rt_error_take(plugin, error, RT_STAGE_EXECUTE, NULL) == BN_OK);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* BN_PLUGIN where the executable is not what is asked for always: one replica of one partition, for
- * one device. What a plugin does not tell is not checked. */
+ * one device. Figures that a plugin does not report are not checked. */
 static bn_code check_devices(const rt_executable *executable, bn_status *st)
 {
     const rt_plugin *plugin = executable->plugin;
@@ -88,18 +88,12 @@ bn_code rt_executable_wrap(rt_plugin *plugin, PJRT_LoadedExecutable *loaded,
     rt_executable shell = {.plugin = plugin, .loaded = loaded, .handle = handle};
     rt_live_add(RT_LIVE_EXECUTABLE, 1);
     bn_code code = executable_fill(&shell, st);
-    rt_executable *wrapped = malloc(sizeof *wrapped);
-    if (code == BN_OK && !wrapped)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an executable");
-    /* The plugin's objects need an owner before they can be destroyed, and a
-     * failed malloc leaves none: hence the shell on the stack. */
     if (code != BN_OK) {
         executable_close(&shell);
-        free(wrapped);
         return code;
     }
-    *wrapped = shell;
-    *executable = wrapped;
+    *executable = bn_alloc(sizeof shell);
+    **executable = shell;
     return BN_OK;
 }
 
@@ -272,10 +266,6 @@ static bn_code fingerprint_print(const char *bytes, size_t size, char **text, bn
         else
             bn_text_printf(&out, "%02x", (unsigned char)bytes[i]);
     }
-    if (out.failed) {
-        bn_text_free(&out);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a fingerprint");
-    }
     *text = out.data;
     return BN_OK;
 }
@@ -306,7 +296,7 @@ bn_code rt_executable_optimized(const rt_executable *executable, char format[32]
     PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE};
     PJRT_Executable_OptimizedProgram_Args args = RT_ARGS(
         PJRT_Executable_OptimizedProgram, .executable = executable->handle, .program = &program);
-    /* The first call tells the size, the second fills the room. */
+    /* The first call gives the size, the second fills the room. */
     bn_code code =
         RT_CALL(executable->plugin, PJRT_Executable_OptimizedProgram, &args, RT_STAGE_OTHER, st);
     if (code != BN_OK)

@@ -83,7 +83,7 @@ static bn_code path_set(struct search *search, const char *path, bn_status *st)
 }
 
 /* Of several matches, the one with the greatest numbers: python3.12 is newer than python3.9. */
-static const char *newest(const glob_t *matches)
+static const char *latest(const glob_t *matches)
 {
     const char *best = matches->gl_pathv[0];
     for (size_t i = 1; i < matches->gl_pathc; i++)
@@ -117,7 +117,7 @@ static bool try_place(struct search *search, const char *prefix, const char *res
         const char *path = realpath(pattern, resolved) ? resolved : pattern;
         found = path_set(search, path, NULL) == BN_OK;
     } else if (glob(pattern, 0, NULL, &matches) == 0) {
-        found = path_set(search, newest(&matches), NULL) == BN_OK;
+        found = path_set(search, latest(&matches), NULL) == BN_OK;
         globfree(&matches);
     }
     return found;
@@ -126,7 +126,7 @@ static bool try_place(struct search *search, const char *prefix, const char *res
 #define LIST    "PJRT_NAMES_AND_LIBRARY_PATHS"
 #define FOLDERS "BENCH_RUNTIMES"
 
-/* The path that LIST ("name:path,name:path") gives for NAME; *FOUND tells whether it gives one. An
+/* The path that LIST ("name:path,name:path") gives for NAME; *FOUND: whether it gives one. An
  * entry is the user's word: it is taken even where the file is missing, and one that cannot be read
  * is never passed over, for another runtime would be measured. */
 static bn_code try_list(struct search *search, const char *list, const char *name, bool *found,

@@ -3,7 +3,7 @@
  * that file.
  *
  * A build may replace a plugin at any moment, or the folder that it is in. So the file is hashed
- * before it is loaded, and looked at again after. What was loaded is what was hashed if the loader
+ * before it is loaded, and checked again after. What was loaded is what was hashed if the loader
  * mapped the file that was hashed, and its path names that file, unchanged, both times. Loading
  * /proc/self/fd/N would need no second look. But a plugin then could not find the libraries beside
  * it, which it names by $ORIGIN.
@@ -31,8 +31,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether the file that NOW tells of is the one at PATH that IDENTITY was taken of. A file that was
- * moved away and back has another time of change, and STRICT refuses it: nobody knows what was
+/* Whether the file that NOW describes is the one at PATH that IDENTITY was taken of. A file that
+ * was moved away and back has another time of change, and STRICT refuses it: it is unknown what was
  * loaded meanwhile. But so has one that got another name or other rights. */
 static bool same_file(const char *path, const struct stat *now, const rt_identity *identity,
                       bool strict)
@@ -44,7 +44,8 @@ static bool same_file(const char *path, const struct stat *now, const rt_identit
             strcmp(again.sha256, identity->sha256) == 0);
 }
 
-/* What /proc/self/maps says of the file that is mapped at ADDRESS, "08:01 1234"; "" for none. */
+/* Device and inode, by /proc/self/maps, of the file mapped at ADDRESS, "08:01 1234"; "" for none.
+ */
 static bn_code mapped_file(const void *address, char file[RT_MAPPED_TEXT], bn_status *st)
 {
     const uintptr_t wanted = (uintptr_t)address;
@@ -67,7 +68,7 @@ static bn_code mapped_file(const void *address, char file[RT_MAPPED_TEXT], bn_st
     return BN_OK;
 }
 
-/* What a mapping of FD, the file at PATH, is called in /proc/self/maps. */
+/* The same of a mapping of FD, the file at PATH. */
 static bn_code take_mapped(int fd, const char *path, char file[RT_MAPPED_TEXT], bn_status *st)
 {
     void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -165,10 +166,8 @@ struct rt_plugin_file {
 bn_code rt_plugin_file_take(const char *path, rt_plugin_file **file, bn_status *st)
 {
     const size_t size = strlen(path) + 1;
-    rt_plugin_file *taken = calloc(1, sizeof *taken + size);
+    rt_plugin_file *taken = bn_zalloc(1, sizeof *taken + size);
     *file = NULL;
-    if (!taken)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory to look at it", path);
     memcpy(taken->path, path, size);
     bn_code code = rt_identity_take(path, &taken->identity, st);
     if (code == BN_OK)

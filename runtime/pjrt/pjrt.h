@@ -28,48 +28,9 @@ typedef struct rt_profiler rt_profiler;
 
 #define RT_MAX_RANK 32
 
-/* Element types that cross the runtime's border. Bytes per element, the text
- * of the type in StableHLO, and the number PJRT_Buffer_Type gives it. */
-#define RT_DTYPES(X)                                                                               \
-    X(RT_BOOL, "i1", "pred", 1, PRED)                                                              \
-    X(RT_S8, "i8", "s8", 1, S8)                                                                    \
-    X(RT_S16, "i16", "s16", 2, S16)                                                                \
-    X(RT_S32, "i32", "s32", 4, S32)                                                                \
-    X(RT_S64, "i64", "s64", 8, S64)                                                                \
-    X(RT_U8, "ui8", "u8", 1, U8)                                                                   \
-    X(RT_U16, "ui16", "u16", 2, U16)                                                               \
-    X(RT_U32, "ui32", "u32", 4, U32)                                                               \
-    X(RT_U64, "ui64", "u64", 8, U64)                                                               \
-    X(RT_F8E3M4, "f8E3M4", "f8e3m4", 1, F8E3M4)                                                    \
-    X(RT_F8E4M3, "f8E4M3", "f8e4m3", 1, F8E4M3)                                                    \
-    X(RT_F8E4M3FN, "f8E4M3FN", "f8e4m3fn", 1, F8E4M3FN)                                            \
-    X(RT_F8E4M3FNUZ, "f8E4M3FNUZ", "f8e4m3fnuz", 1, F8E4M3FNUZ)                                    \
-    X(RT_F8E4M3B11FNUZ, "f8E4M3B11FNUZ", "f8e4m3b11fnuz", 1, F8E4M3B11FNUZ)                        \
-    X(RT_F8E5M2, "f8E5M2", "f8e5m2", 1, F8E5M2)                                                    \
-    X(RT_F8E5M2FNUZ, "f8E5M2FNUZ", "f8e5m2fnuz", 1, F8E5M2FNUZ)                                    \
-    X(RT_F8E8M0FNU, "f8E8M0FNU", "f8e8m0fnu", 1, F8E8M0FNU)                                        \
-    X(RT_F16, "f16", "f16", 2, F16)                                                                \
-    X(RT_BF16, "bf16", "bf16", 2, BF16)                                                            \
-    X(RT_F32, "f32", "f32", 4, F32)                                                                \
-    X(RT_F64, "f64", "f64", 8, F64)                                                                \
-    X(RT_C64, "complex<f32>", "c64", 8, C64)                                                       \
-    X(RT_C128, "complex<f64>", "c128", 16, C128)
-
-typedef enum rt_dtype {
-#define X(dtype, text, hlo, bytes, pjrt) dtype,
-    RT_DTYPES(X)
-#undef X
-        RT_DTYPE_COUNT
-} rt_dtype;
-
-size_t rt_dtype_bytes(rt_dtype dtype);
-/* The type that PJRT_Buffer_Type calls NUMBER; RT_DTYPE_COUNT for one that is not here. */
-rt_dtype rt_dtype_numbered(int64_t number);
-const char *rt_dtype_text(rt_dtype dtype); /* as StableHLO writes it */
-const char *rt_dtype_hlo(rt_dtype dtype);  /* as HLO writes it */
-/* The type that StableHLO, or HLO, calls by the LENGTH bytes at NAME; RT_DTYPE_COUNT for none. */
-rt_dtype rt_dtype_named(const char *name, size_t length, bool hlo);
-bool rt_dtype_is_f8(rt_dtype dtype);
+/* Element types of buffers: the first of runtime/base/dtypes.h. */
+typedef bn_dtype rt_dtype;
+#define RT_DTYPE_COUNT BN_DTYPES_OF_BUFFERS
 
 /* ---- plugin ---------------------------------------------------------- */
 
@@ -90,7 +51,7 @@ void rt_plugin_places(const char *name, bn_text *out);
 BN_MUST_USE bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st);
 
 /* One known runtime name, for listings; INDEX from 0 until NULL comes back.
- * *SOURCE tells where it comes from. */
+ * *SOURCE says where it comes from. */
 const char *rt_plugin_known(size_t index, const char **source);
 /* The known runtime that the field calls NAME; NULL: none. */
 const char *rt_plugin_synonym(const char *name);
@@ -118,7 +79,7 @@ typedef struct rt_attribute {
     double real;      /* FLOAT */
 } rt_attribute;
 
-/* What is known of a loaded plugin; all owned by the plugin, valid for good. */
+/* Properties of a loaded plugin; all owned by the plugin, valid for good. */
 typedef struct rt_plugin_info {
     const char *path;            /* resolved */
     char sha256[BN_SHA256_TEXT]; /* of the file that was loaded */
@@ -175,7 +136,7 @@ BN_MUST_USE bn_code rt_client_create(rt_plugin *plugin, const rt_option *options
                                      rt_client **client, bn_status *st);
 void rt_client_destroy(rt_client *client); /* NULL allowed */
 
-/* What executables of this client depend on beside program and plugin, as text: its options, in
+/* All that executables of this client depend on beside program and plugin, as text: its options, in
  * order of their names, and the environment as it was when the client was made. Files that values
  * name count by their contents. The client's. */
 const char *rt_client_settings(const rt_client *client);
@@ -206,12 +167,8 @@ typedef struct rt_device_info {
 /* INDEX below rt_client_device_count, else NULL; owned by the client. */
 const rt_device_info *rt_client_device(const rt_client *client, size_t index);
 
-/* Makes the device at INDEX the one that later rt_buffer_from_host calls fill;
- * it starts as 0. Programs for it are compiled with rt_compile_options.device. */
-BN_MUST_USE bn_code rt_client_use_device(rt_client *client, size_t index, bn_status *st);
-
 /* Bytes in use and the limit of a device's memory; BN_NOT_SUPPORTED where the
- * plugin does not tell. Missing figures are -1. */
+ * plugin does not report them. Missing figures are -1. */
 typedef struct rt_device_memory {
     int64_t bytes_in_use, peak_bytes_in_use, bytes_limit;
 } rt_device_memory;
@@ -226,12 +183,6 @@ typedef struct rt_compile_options {
     size_t flag_count;
 } rt_compile_options;
 
-/* Compiles StableHLO TEXT (LENGTH bytes). OPTIONS may be NULL. A program or an
- * option that the compiler refuses is BN_COMPILE, with line and column of the
- * program; lack of memory is BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code rt_compile(rt_client *client, const char *text, size_t length,
-                               const rt_compile_options *options, rt_executable **executable,
-                               bn_status *st);
 /* A program as it goes to the plugin. */
 typedef struct rt_program {
     /* "mlir": StableHLO as text or as byte code; "hlo": a serialized HloModuleProto;
@@ -240,17 +191,19 @@ typedef struct rt_program {
     const void *code;
     size_t size;
     /* The serialized CompileOptionsProto that somebody else compiled it with; NULL: none. Of one
-     * partition; of an executable it is not looked at. */
+     * partition; ignored for an executable. */
     const void *options;
     size_t options_size;
 } rt_program;
 /* How many replicas the SIZE bytes of somebody else's compile OPTIONS ask for; 1 where they are
  * none or do not say. */
 int64_t rt_options_replicas(const void *options, size_t size);
-/* Compiles PROGRAM, or loads it where it is an executable. Foreign options go to the plugin as they
- * are, but for the device, which becomes that of OPTIONS alone, one replica, and with the flags of
- * OPTIONS behind them. BN_FORMAT where they are no CompileOptionsProto, BN_NOT_SUPPORTED where they
- * want several partitions; else as rt_compile. */
+/* Compiles PROGRAM, or loads it where it is an executable. OPTIONS may be NULL. A program or an
+ * option that the compiler refuses is BN_COMPILE, with line and column of the program; lack of
+ * memory is BN_OUT_OF_MEMORY. Foreign options go to the plugin as they are, but for the device,
+ * which becomes that of OPTIONS alone, one replica, and with the flags of OPTIONS behind them.
+ * BN_FORMAT where they are no CompileOptionsProto, BN_NOT_SUPPORTED where they want several
+ * partitions. */
 BN_MUST_USE bn_code rt_compile_program(rt_client *client, const rt_program *program,
                                        const rt_compile_options *options,
                                        rt_executable **executable, bn_status *st);
@@ -259,13 +212,13 @@ size_t rt_executable_result_count(const rt_executable *executable);
 
 /* Bytes from which rt_executable_load makes the same executable again, on the
  * same plugin build. *BYTES is malloced. A plugin may not notice damaged bytes:
- * whoever stores them keeps a digest beside them. */
+ * the caller keeps a digest beside them. */
 BN_MUST_USE bn_code rt_executable_serialize(const rt_executable *executable, void **bytes,
                                             size_t *size, bn_status *st);
 BN_MUST_USE bn_code rt_executable_load(rt_client *client, const void *bytes, size_t size,
                                        rt_executable **executable, bn_status *st);
 
-/* Figures of the compiled program; -1 where the plugin does not tell. XLA for
+/* Figures of the compiled program; -1 where the plugin does not report them. XLA for
  * CPU counts no code (so -1), and all estimates are the compiler's, not
  * measured. */
 typedef struct rt_executable_stats {
@@ -284,10 +237,10 @@ typedef struct rt_result {
     size_t rank;
     int64_t dims[RT_MAX_RANK];
     int64_t bytes;   /* of the dense contents */
-    char memory[32]; /* "device", "pinned_host"; "" where the plugin does not tell */
+    char memory[32]; /* "device", "pinned_host"; "" where the plugin does not report it */
 } rt_result;
 /* All results, rt_executable_result_count of them, in *LIST (malloc). BN_NOT_SUPPORTED where the
- * plugin does not tell types, BN_PLUGIN where what it tells does not fit together. */
+ * plugin does not report types, BN_PLUGIN where its lists do not fit together. */
 BN_MUST_USE bn_code rt_executable_results(const rt_executable *executable, rt_result **list,
                                           bn_status *st);
 
@@ -299,7 +252,7 @@ BN_MUST_USE bn_code rt_executable_fingerprint(const rt_executable *executable, c
 BN_MUST_USE bn_code rt_executable_optimized(const rt_executable *executable, char format[32],
                                             void **bytes, size_t *size, bn_status *st);
 
-/* What tells two optimized programs apart. SUM is the same for the same program in every
+/* A digest of an optimized program. SUM is the same for the same program in every
  * process of one build; digests of several programs may be added up. */
 typedef struct rt_program_digest {
     uint64_t sum[2];
@@ -325,7 +278,7 @@ void rt_program_digest_of(const char *format, const void *bytes, size_t size,
  * contents are gone, its handle must still be released. With KEEP (may be NULL,
  * ascending argument indices) those arguments are not donated for this call.
  * *DONE, unless DONE is NULL, is an event that fires at completion; the caller
- * releases it. After a failure RESULTS are NULL, and rt_buffer_is_deleted tells which
+ * releases it. After a failure RESULTS are NULL, and rt_buffer_is_deleted says which
  * arguments were consumed. The caller checks the types of arguments: a plugin
  * accepts another type of the same size. Allocates nothing of ours. Thread rule:
  * one thread per client.
@@ -363,7 +316,7 @@ BN_MUST_USE bn_code rt_buffer_await(rt_client *client, rt_buffer *buffer, bn_sta
 bool rt_buffer_is_deleted(rt_client *client, rt_buffer *buffer);
 /* Appends to OUT how the contents lie in the device's memory, as XLA writes it, "{0,1:T(8,128)}";
  * nothing for a scalar. *BY_ROWS: the last dimension is the most minor one, and so on.
- * BN_NOT_SUPPORTED where the plugin tells strides, or nothing that makes sense. */
+ * BN_NOT_SUPPORTED where the plugin reports strides, or no valid order. */
 BN_MUST_USE bn_code rt_buffer_layout(rt_client *client, rt_buffer *buffer, bn_text *out,
                                      bool *by_rows, bn_status *st);
 /* The same as ORDER[RANK], the most minor dimension first, without tiles; RANK is the buffer's. */
@@ -385,8 +338,7 @@ void rt_buffer_release(rt_client *client, rt_buffer *buffer);
 
 /* Waits; the event's own error becomes the status. */
 BN_MUST_USE bn_code rt_event_await(rt_client *client, rt_event *event, bn_status *st);
-bool rt_event_is_ready(rt_client *client, rt_event *event);
-/* Has DONE told when EVENT fires, from a thread of the plugin's, at once or milliseconds late. The
+/* Completes DONE when EVENT fires, from a thread of the plugin's, at once or milliseconds late. The
  * event may be released before. DONE stays until the client is destroyed. BN_NOT_SUPPORTED where
  * the plugin does not call back. */
 BN_MUST_USE bn_code rt_event_watch(rt_client *client, rt_event *event, bn_completion *done,
@@ -414,24 +366,20 @@ BN_MUST_USE bn_code rt_topology_create(rt_plugin *plugin, const char *name,
 void rt_topology_destroy(rt_topology *topology); /* NULL allowed */
 const char *rt_topology_platform(const rt_topology *topology);
 size_t rt_topology_device_count(const rt_topology *topology);
-/* What the plugin says of a topology and of its first device; all owned by the topology. What it
- * does not tell is "" or none. */
+/* The plugin's description of a topology and of its first device; all owned by the topology. What
+ * it does not report is "" or none. */
 typedef struct rt_topology_info {
     const char *kind; /* "TPU v4" */
     const rt_attribute *attributes, *device_attributes;
     size_t attribute_count, device_attribute_count;
-    int64_t memory_bytes; /* of a device, "device_memory_bytes_limit"; -1: not told */
+    int64_t memory_bytes; /* of a device, "device_memory_bytes_limit"; -1: unknown */
 } rt_topology_info;
 const rt_topology_info *rt_topology_describe(const rt_topology *topology);
 /* Compiles for a topology, without a device: the executable can be described,
  * serialized and inspected, not executed. BN_OUT_OF_MEMORY: the device has too little memory, as
  * the compiler counts it. Never load what was serialized without a client: libtpu ends the process.
- */
-BN_MUST_USE bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,
-                                        const rt_compile_options *options,
-                                        rt_executable **executable, bn_status *st);
-/* The same of a PROGRAM in any form but an executable, which is BN_NOT_SUPPORTED. Foreign options
- * are not looked at: they are for another device. */
+ * An executable is BN_NOT_SUPPORTED as PROGRAM, whose own options are ignored: they are for another
+ * device. */
 BN_MUST_USE bn_code rt_topology_compile_program(rt_topology *topology, const rt_program *program,
                                                 const rt_compile_options *options,
                                                 rt_executable **executable, bn_status *st);
@@ -441,7 +389,7 @@ BN_MUST_USE bn_code rt_topology_compile_program(rt_topology *topology, const rt_
 typedef struct rt_live_counts {
     int64_t clients, executables, buffers, events, errors, topologies;
 } rt_live_counts;
-/* Handles of this process not yet given back, over all plugins. Thread-safe. */
+/* Handles of this process not yet released, over all plugins. Thread-safe. */
 rt_live_counts rt_live(void);
 
 #endif

@@ -22,7 +22,7 @@
 /* A file as it was when it was hashed. */
 typedef struct rt_identity {
     struct stat file;
-    char mapped[RT_MAPPED_TEXT]; /* device and inode, as /proc/self/maps tells them of a mapping */
+    char mapped[RT_MAPPED_TEXT]; /* device and inode, as /proc/self/maps has them of a mapping */
     char sha256[BN_SHA256_TEXT];
 } rt_identity;
 
@@ -41,10 +41,9 @@ struct rt_client {
     bn_arena *arena; /* names, device descriptions */
     const char *platform, *platform_version;
     char *settings;              /* rt_settings_text; malloc */
-    PJRT_Device *const *devices; /* the plugin's own array */
+    PJRT_Device *const *devices; /* the plugin's own array; buffers from the host go to the first */
     rt_device_info *infos;
     size_t device_count;
-    size_t device_in_use; /* where buffers from the host go */
     /* Whether the plugin puts rows in the order that is asked for (1), or copies bytes as they are
      * (2); 0: not known yet. */
     int lays_out;
@@ -80,7 +79,7 @@ BN_MUST_USE bn_code rt_identity_check(const char *path, const rt_identity *ident
 
 /* ---- calls and errors (error.c) --------------------------------------- */
 
-/* What was being done, which decides the class of an error without a class of
+/* The stage of work, which decides the class of an error without a class of
  * its own. */
 enum rt_stage { RT_STAGE_OTHER, RT_STAGE_CREATE, RT_STAGE_COMPILE, RT_STAGE_EXECUTE };
 
@@ -129,18 +128,14 @@ void rt_live_add(enum rt_live_kind kind, int64_t change);
 
 /* ---- attributes and options (attribute.c) ------------------------------ */
 
-/* Copies SIZE bytes of text without terminator; NULL when memory is out. */
+/* Copies SIZE bytes of text without terminator. */
 char *rt_text_copy(bn_arena *arena, const char *bytes, size_t size);
-/* Copies COUNT named values, printed, into ARENA; NULL for none or when memory
- * is out. */
+/* Copies COUNT named values, printed, into ARENA; NULL for none. */
 rt_attribute *rt_attributes_copy(bn_arena *arena, const PJRT_NamedValue *values, size_t count);
-/* OPTIONS as the plugin wants them; *VALUES is malloced and points into
- * OPTIONS, NULL for none. */
-BN_MUST_USE bn_code rt_options_convert(const rt_option *options, size_t count,
-                                       PJRT_NamedValue **values, bn_status *st);
-/* Appends what rt_client_settings tells (settings.c). */
-BN_MUST_USE bn_code rt_settings_text(const rt_option *options, size_t count, bn_text *out,
-                                     bn_status *st);
+/* OPTIONS as the plugin wants them: a list for free that points into OPTIONS; NULL for none. */
+PJRT_NamedValue *rt_options_convert(const rt_option *options, size_t count);
+/* The text of rt_client_settings, for free (settings.c). */
+char *rt_settings_text(const rt_option *options, size_t count);
 
 /* ---- compiling (compile.c) --------------------------------------------- */
 
@@ -160,9 +155,5 @@ BN_MUST_USE bn_code rt_compile_options_adopt(const void *theirs, size_t their_si
 BN_MUST_USE bn_code rt_executable_wrap(rt_plugin *plugin, PJRT_LoadedExecutable *loaded,
                                        PJRT_Executable *handle, rt_executable **executable,
                                        bn_status *st);
-
-/* ---- element types (buffer.c) ------------------------------------------ */
-
-PJRT_Buffer_Type rt_dtype_pjrt(rt_dtype dtype);
 
 #endif

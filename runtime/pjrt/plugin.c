@@ -65,15 +65,11 @@ static bn_code plugin_initialize(rt_plugin *plugin, bn_status *st)
     return RT_CALL(plugin, PJRT_Plugin_Initialize, &args, RT_STAGE_OTHER, st);
 }
 
-static bn_code plugin_describe(rt_plugin *plugin, const char *path, bn_status *st)
+static void plugin_describe(rt_plugin *plugin, const char *path)
 {
     rt_plugin_info *info = bn_arena_zalloc(plugin->arena, sizeof *info);
-    if (!info)
-        goto no_memory;
     plugin->info = info;
     info->path = bn_arena_strdup(plugin->arena, path);
-    if (!info->path)
-        goto no_memory;
     memcpy(info->sha256, plugin->identity.sha256, sizeof info->sha256);
     info->api_major = plugin->api->pjrt_api_version.major_version;
     info->api_minor = plugin->api->pjrt_api_version.minor_version;
@@ -82,15 +78,9 @@ static bn_code plugin_describe(rt_plugin *plugin, const char *path, bn_status *s
 
     PJRT_Plugin_Attributes_Args args = RT_ARGS(PJRT_Plugin_Attributes, .extension_start = NULL);
     if (RT_CALL(plugin, PJRT_Plugin_Attributes, &args, RT_STAGE_OTHER, NULL) != BN_OK)
-        return BN_OK; /* attributes are optional */
+        return; /* attributes are optional */
     info->attributes = rt_attributes_copy(plugin->arena, args.attributes, args.num_attributes);
-    if (!info->attributes && args.num_attributes > 0)
-        goto no_memory;
-    info->attribute_count = args.num_attributes;
-    return BN_OK;
-
-no_memory:
-    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to describe the plugin");
+    info->attribute_count = info->attributes ? args.num_attributes : 0;
 }
 
 /* Code of a file that is not the one which was asked for must not run. */
@@ -108,15 +98,9 @@ static bn_code check_digest(const char *path, const char *sha256, const char *wa
 /* Loads the plugin at the resolved PATH if it is WANTED; the list is locked. */
 static bn_code plugin_open(const char *path, const char *wanted, rt_plugin **plugin, bn_status *st)
 {
-    rt_plugin *opened = calloc(1, sizeof *opened);
-    bn_arena *arena = bn_arena_new(4096);
-    bn_code code = BN_OK;
-    if (!opened || !arena) {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory to load it", path);
-        goto out;
-    }
-    opened->arena = arena;
-    code = rt_identity_take(path, &opened->identity, st);
+    rt_plugin *opened = bn_zalloc(1, sizeof *opened);
+    opened->arena = bn_arena_new(4096);
+    bn_code code = rt_identity_take(path, &opened->identity, st);
     if (code == BN_OK)
         code = check_digest(path, opened->identity.sha256, wanted, st);
     if (code == BN_OK)
@@ -134,16 +118,14 @@ static bn_code plugin_open(const char *path, const char *wanted, rt_plugin **plu
         goto out;
     }
     opened->profiler = rt_profiler_table_of(opened->api);
-    code = plugin_describe(opened, path, st);
-    if (code != BN_OK)
-        goto out;
+    plugin_describe(opened, path);
     opened->next = plugins;
     plugins = opened;
     *plugin = opened;
     return BN_OK;
 
 out:
-    bn_arena_free(arena);
+    bn_arena_free(opened->arena);
     free(opened);
     return code;
 }

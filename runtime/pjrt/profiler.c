@@ -68,9 +68,7 @@ bn_code rt_profiler_start(rt_plugin *plugin, bool programs, rt_profiler **profil
     const struct rt_profiler_table *table = plugin->profiler;
     if (!table)
         return bn_fail(st, BN_NOT_SUPPORTED, "the plugin has no profiler");
-    rt_profiler *started = calloc(1, sizeof *started);
-    if (!started)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a profiler");
+    rt_profiler *started = bn_zalloc(1, sizeof *started);
     started->table = table;
     bn_code code = session_create(started, programs, st);
     if (code != BN_OK) {

@@ -2,8 +2,8 @@
  * results.c - what a program gives: types and shapes of its results, and the memory that each lies
  * in.
  *
- * A plugin tells all shapes as one list of dimensions, and of each result how many of them are its
- * own. Source: PJRT_Executable_Output* in pjrt_c_api.h.
+ * A plugin reports all shapes as one list of dimensions, and of each result how many of them are
+ * its own. Source: PJRT_Executable_Output* in pjrt_c_api.h.
  */
 #include "runtime/pjrt/pjrt_priv.h"
 
@@ -12,7 +12,7 @@
 
 static bn_code misfit(const char *what, bn_status *st)
 {
-    return bn_fail(st, BN_PLUGIN, "the plugin tells %s of the results that do not fit each other",
+    return bn_fail(st, BN_PLUGIN, "the plugin reports %s of the results that do not fit each other",
                    what);
 }
 
@@ -36,11 +36,11 @@ static bn_code read_types(const rt_executable *executable, rt_result *list, bn_s
     const int64_t *next = dims.dims;
     for (size_t i = 0; i < count; i++) {
         rt_result *r = &list[i];
-        r->dtype = rt_dtype_numbered((int64_t)types.output_types[i]);
+        r->dtype = bn_dtype_numbered((int64_t)types.output_types[i], false, RT_DTYPE_COUNT);
         r->rank = dims.dim_sizes[i];
         if (r->rank > RT_MAX_RANK)
             return misfit("ranks", st);
-        r->bytes = r->dtype == RT_DTYPE_COUNT ? -1 : (int64_t)rt_dtype_bytes(r->dtype);
+        r->bytes = r->dtype == RT_DTYPE_COUNT ? -1 : (int64_t)bn_dtype_bytes(r->dtype);
         for (size_t d = 0; d < r->rank; d++) {
             r->dims[d] = *next++;
             if (r->dims[d] < 0)
@@ -52,7 +52,7 @@ static bn_code read_types(const rt_executable *executable, rt_result *list, bn_s
     return BN_OK;
 }
 
-/* Which memory; a plugin need not tell. */
+/* Which memory; a plugin need not report it. */
 static void read_memories(const rt_executable *executable, rt_result *list)
 {
     const size_t count = executable->result_count, most = sizeof list->memory - 1;

@@ -1,5 +1,5 @@
 /*
- * settings.c - what a client was told beside the program: its options, and the environment that
+ * settings.c - the settings of a client beside the program: its options, and the environment that
  * plugins read when they compile. Executables depend on both.
  *
  * Sources: XLA_FLAGS is read by xla/tsl/util/command_line_flags.cc and parse_flags_from_env.cc; a
@@ -76,7 +76,7 @@ static int option_order(const void *a, const void *b)
     return order ? order : (*left > *right) - (*left < *right);
 }
 
-/* How many cores this thread may use, where that can be told. */
+/* How many cores this thread may use, where that is known. */
 static void put_cores(bn_text *out)
 {
     cpu_set_t set[CORE_SETS] = {0};
@@ -84,21 +84,21 @@ static void put_cores(bn_text *out)
         bn_text_printf(out, "cores %d\n", CPU_COUNT_S(sizeof set, set));
 }
 
-bn_code rt_settings_text(const rt_option *options, size_t count, bn_text *out, bn_status *st)
+char *rt_settings_text(const rt_option *options, size_t count)
 {
-    const rt_option **sorted = calloc(count + 1, sizeof *sorted);
-    if (!sorted)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+    const rt_option **sorted = bn_alloc(count * sizeof *sorted);
+    bn_text out = {0};
+    bn_text_puts(&out, "");
     for (size_t i = 0; i < count; i++)
         sorted[i] = &options[i];
     qsort(sorted, count, sizeof *sorted, option_order);
     for (size_t i = 0; i < count; i++)
-        put_option(out, sorted[i]);
+        put_option(&out, sorted[i]);
     free(sorted);
     const char *name, *value;
     for (size_t i = 0; rt_environment(i, &name, &value); i++)
         if (value && *value)
-            put(out, "environment", name, value);
-    put_cores(out);
-    return out->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options") : BN_OK;
+            put(&out, "environment", name, value);
+    put_cores(&out);
+    return out.data;
 }

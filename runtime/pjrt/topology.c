@@ -19,9 +19,10 @@ static int64_t find_integer(const rt_attribute *list, size_t count, const char *
     return -1;
 }
 
-/* Copies what the plugin tells of FIRST, the first device, if there is one. All of it is optional.
+/* Copies the plugin's description of FIRST, the first device, if there is one. All of it is
+ * optional.
  */
-static bn_code describe_device(rt_topology *t, PJRT_DeviceDescription *first, bn_status *st)
+static void describe_device(rt_topology *t, PJRT_DeviceDescription *first)
 {
     PJRT_DeviceDescription_Kind_Args kind =
         RT_ARGS(PJRT_DeviceDescription_Kind, .device_description = first);
@@ -29,7 +30,7 @@ static bn_code describe_device(rt_topology *t, PJRT_DeviceDescription *first, bn
         RT_ARGS(PJRT_DeviceDescription_Attributes, .device_description = first);
     t->info.kind = "";
     if (!first)
-        return BN_OK;
+        return;
     if (RT_CALL(t->plugin, PJRT_DeviceDescription_Kind, &kind, RT_STAGE_OTHER, NULL) == BN_OK)
         t->info.kind = rt_text_copy(t->arena, kind.device_kind, kind.device_kind_size);
     if (RT_CALL(t->plugin, PJRT_DeviceDescription_Attributes, &its, RT_STAGE_OTHER, NULL) ==
@@ -37,14 +38,11 @@ static bn_code describe_device(rt_topology *t, PJRT_DeviceDescription *first, bn
         t->info.device_attributes =
             rt_attributes_copy(t->arena, its.attributes, its.num_attributes);
         t->info.device_attribute_count = t->info.device_attributes ? its.num_attributes : 0;
-        if (!t->info.device_attributes && its.num_attributes > 0)
-            t->info.kind = NULL;
     }
-    return t->info.kind ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory to describe a device");
 }
 
 /* The same of the topology itself. */
-static bn_code describe_topology(rt_topology *t, bn_status *st)
+static void describe_topology(rt_topology *t)
 {
     static const char memory[] = "device_memory_bytes_limit";
     rt_topology_info *info = &t->info;
@@ -54,14 +52,11 @@ static bn_code describe_topology(rt_topology *t, bn_status *st)
         BN_OK) {
         info->attributes = rt_attributes_copy(t->arena, own.attributes, own.num_attributes);
         info->attribute_count = info->attributes ? own.num_attributes : 0;
-        if (!info->attributes && own.num_attributes > 0)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to describe a topology");
     }
     info->memory_bytes =
         find_integer(info->device_attributes, info->device_attribute_count, memory);
     if (info->memory_bytes < 0)
         info->memory_bytes = find_integer(info->attributes, info->attribute_count, memory);
-    return BN_OK;
 }
 
 static bn_code topology_read(rt_topology *topology, bn_status *st)
@@ -81,10 +76,9 @@ static bn_code topology_read(rt_topology *topology, bn_status *st)
     if (code != BN_OK)
         return code;
     topology->platform = rt_text_copy(topology->arena, name.platform_name, name.platform_name_size);
-    if (!topology->platform)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a platform name");
-    code = describe_device(topology, devices.num_descriptions ? devices.descriptions[0] : NULL, st);
-    return code == BN_OK ? describe_topology(topology, st) : code;
+    describe_device(topology, devices.num_descriptions ? devices.descriptions[0] : NULL);
+    describe_topology(topology);
+    return BN_OK;
 }
 
 bn_code rt_topology_create(rt_plugin *plugin, const char *name, const rt_option *options,
@@ -92,20 +86,15 @@ bn_code rt_topology_create(rt_plugin *plugin, const char *name, const rt_option 
 {
     if (!name || name[0] == '\0')
         return bn_fail(st, BN_INVALID, "a topology needs a name");
-    PJRT_NamedValue *values = NULL;
-    rt_topology *created = calloc(1, sizeof *created);
-    if (!created)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a topology");
+    PJRT_NamedValue *values = rt_options_convert(options, count);
+    rt_topology *created = bn_zalloc(1, sizeof *created);
     created->plugin = plugin;
     created->arena = bn_arena_new(1024);
-    bn_code code = created->arena ? rt_options_convert(options, count, &values, st)
-                                  : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a topology");
-    if (code != BN_OK)
-        goto out;
     PJRT_TopologyDescription_Create_Args args =
         RT_ARGS(PJRT_TopologyDescription_Create, .topology_name = name,
                 .topology_name_size = strlen(name), .create_options = values, .num_options = count);
-    code = RT_CALL(plugin, PJRT_TopologyDescription_Create, &args, RT_STAGE_OTHER, st);
+    bn_code code = RT_CALL(plugin, PJRT_TopologyDescription_Create, &args, RT_STAGE_OTHER, st);
+    free(values);
     if (code != BN_OK)
         goto out;
     created->handle = args.topology;
@@ -116,7 +105,6 @@ bn_code rt_topology_create(rt_plugin *plugin, const char *name, const rt_option 
     *topology = created;
     created = NULL;
 out:
-    free(values);
     rt_topology_destroy(created);
     if (code != BN_OK)
         bn_context(st, "topology '%s'", name);
@@ -177,12 +165,4 @@ bn_code rt_topology_compile_program(rt_topology *topology, const rt_program *its
     if (code != BN_OK)
         return code;
     return rt_executable_wrap(topology->plugin, NULL, args.executable, executable, st);
-}
-
-bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,
-                            const rt_compile_options *options, rt_executable **executable,
-                            bn_status *st)
-{
-    const rt_program program = {.format = "mlir", .code = text, .size = length};
-    return rt_topology_compile_program(topology, &program, options, executable, st);
 }

@@ -1,7 +1,7 @@
 /*
  * kernels.c - executions out of the kernels of a GPU's profile.
  *
- * XLA's GPU profiler tells kernels and copies, each with the program that it is of (the statistic
+ * XLA's GPU profiler reports kernels and copies, each with the program that it is of (the statistic
  * hlo_module) and the scope in which the host launched it (scope_range_id). The plane
  * "/host:__ScopeRangeCallStack__" has the scope around each scope. XLA opens one for each execution
  * of a program, so kernels with the same outermost scope are of one execution. Source:
@@ -42,12 +42,12 @@ static int by_id(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-static bool read_scopes(reading *r, const Rt__Profile__Plane *plane)
+static bool read_scopes(reading *r, const Bench__Trace__Plane *plane)
 {
     if (!bn_reserve(&r->scopes, r->scope_count + plane->n_stats, &r->scope_room, sizeof *r->scopes))
         return false;
     for (size_t i = 0; i < plane->n_stats; i++)
-        r->scopes[r->scope_count++] = (scope){plane->stats[i]->name_id, plane->stats[i]->number};
+        r->scopes[r->scope_count++] = (scope){plane->stats[i]->name_id, plane->stats[i]->int_value};
     return true;
 }
 
@@ -65,14 +65,14 @@ static int64_t outermost(const reading *r, int64_t id)
 
 /* ---- kernels -------------------------------------------------------------------------- */
 
-/* What the statistics of a plane are called there. */
+/* Numbers of a plane's statistics. */
 typedef struct plane_words {
     int64_t module, scope;
 } plane_words;
 
 /* Whether EVENT is a kernel of an execution; fills K. */
-static bool read_kernel(const reading *r, const Rt__Profile__Event *event, const plane_words *words,
-                        kernel *k)
+static bool read_kernel(const reading *r, const Bench__Trace__Event *event,
+                        const plane_words *words, kernel *k)
 {
     int64_t id = 0;
     k->module = "";
@@ -80,7 +80,7 @@ static bool read_kernel(const reading *r, const Rt__Profile__Event *event, const
         if (event->stats[i]->name_id == words->module)
             k->module = rt_xspace_names_text(&r->stats, event->stats[i]);
         else if (event->stats[i]->name_id == words->scope)
-            id = event->stats[i]->number;
+            id = event->stats[i]->int_value;
     }
     if (!k->module[0] || id == 0 || event->occurrences > 0)
         return false;
@@ -88,7 +88,7 @@ static bool read_kernel(const reading *r, const Rt__Profile__Event *event, const
     return true;
 }
 
-static bool read_line(reading *r, size_t number, const Rt__Profile__Line *line,
+static bool read_line(reading *r, size_t number, const Bench__Trace__Line *line,
                       const plane_words *words)
 {
     if (!bn_reserve(&r->kernels, r->kernel_count + line->n_events, &r->kernel_room,
@@ -96,7 +96,7 @@ static bool read_line(reading *r, size_t number, const Rt__Profile__Line *line,
         return false;
     const uint64_t start_ns = rt_xspace_unsigned(line->start_ns);
     for (size_t i = 0; i < line->n_events; i++) {
-        const Rt__Profile__Event *event = line->events[i];
+        const Bench__Trace__Event *event = line->events[i];
         const uint64_t offset_ps = rt_xspace_unsigned(event->offset_ps);
         const uint64_t duration_ps = rt_xspace_unsigned(event->duration_ps);
         kernel k = {.plane = number, .begin_ns = start_ns + offset_ps / 1000};
@@ -107,14 +107,14 @@ static bool read_line(reading *r, size_t number, const Rt__Profile__Line *line,
     return true;
 }
 
-static bool read_plane(reading *r, const Rt__Profile__Plane *plane, size_t number)
+static bool read_plane(reading *r, const Bench__Trace__Plane *plane, size_t number)
 {
     const plane_words words = {.module = rt_xspace_stat_id(plane, "hlo_module"),
                                .scope = rt_xspace_stat_id(plane, "scope_range_id")};
     if (words.module == RT_NO_STAT || words.scope == RT_NO_STAT ||
         rt_xspace_has_line(plane, "XLA Modules"))
         return true;
-    if (!rt_xspace_names_of_stats(&r->stats, plane))
+    if (!rt_xspace_names_make(&r->stats, plane->stat_names, plane->n_stat_names))
         return false;
     for (size_t i = 0; i < plane->n_lines; i++)
         if (!read_line(r, number, plane->lines[i], &words))
@@ -177,7 +177,7 @@ static bool add_executions(const reading *r, rt_device_span **spans, size_t *cou
     return true;
 }
 
-bn_code rt_xspace_kernel_spans(const Rt__Profile__Space *space, rt_device_span **spans,
+bn_code rt_xspace_kernel_spans(const Bench__Trace__Space *space, rt_device_span **spans,
                                size_t *count, bn_status *st)
 {
     reading r = {0};

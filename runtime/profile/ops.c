@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef Rt__Profile__Plane plane_message;
-typedef Rt__Profile__Line line_message;
-typedef Rt__Profile__Event event_message;
-typedef Rt__Profile__EventNameEntry name_entry;
+typedef Bench__Trace__Plane plane_message;
+typedef Bench__Trace__Line line_message;
+typedef Bench__Trace__Event event_message;
+typedef Bench__Trace__NameEntry name_entry;
 
 /* Events of a profile, and room for the largest of its lines. */
 typedef struct gathering {
@@ -46,7 +46,7 @@ static int id_and_entry(const void *key, const void *member)
 }
 
 /* The text of the first of COUNT STATS whose name is TF_OP; "" without one. */
-static const char *text_of(const gathering *g, int64_t tf_op, Rt__Profile__Stat *const *stats,
+static const char *text_of(const gathering *g, int64_t tf_op, Bench__Trace__Stat *const *stats,
                            size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -108,7 +108,7 @@ static void add_line(gathering *g, int64_t tf_op, const line_message *line)
     }
 }
 
-/* What the statistics of kernels are called on a plane. */
+/* Numbers of the statistics of kernels on a plane. */
 typedef struct kernel_stats {
     int64_t module, number, instruction;
 } kernel_stats;
@@ -122,7 +122,7 @@ static void add_kernels(gathering *g, const kernel_stats *ids, const line_messag
         int64_t number = 0;
         for (size_t k = 0; k < event->n_stats; k++)
             if (event->stats[k]->name_id == ids->number)
-                number = event->stats[k]->number;
+                number = event->stats[k]->int_value;
         if (!module[0] || event->occurrences > 0)
             continue;
         const char *instruction = text_of(g, ids->instruction, event->stats, event->n_stats);
@@ -141,7 +141,7 @@ static bool add_plane(gathering *g, const plane_message *plane)
                                   rt_xspace_stat_id(plane, "hlo_op")};
     const bool by_kernels = !rt_xspace_has_line(plane, "XLA Ops") && kernels.module != RT_NO_STAT &&
                             kernels.instruction != RT_NO_STAT;
-    if (!rt_xspace_names_of_stats(&g->stats, plane))
+    if (!rt_xspace_names_make(&g->stats, plane->stat_names, plane->n_stat_names))
         return false;
     g->kind_count = plane->n_event_names;
     for (size_t i = 0; i < g->kind_count; i++)
@@ -157,7 +157,7 @@ static bool add_plane(gathering *g, const plane_message *plane)
 }
 
 /* Room for all events of SPACE; false without memory. */
-static bool make_room(gathering *g, const Rt__Profile__Space *space)
+static bool make_room(gathering *g, const Bench__Trace__Space *space)
 {
     size_t events = 0, longest = 0, kinds = 0;
     for (size_t i = 0; i < space->n_planes; i++) {
@@ -188,8 +188,8 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
     return a < UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-/* Adds up what has one name, into ARENA; false without memory. */
-static bool merge(gathering *g, bn_arena *arena, rt_op_time **list, size_t *count)
+/* Adds up what has one name, into ARENA. */
+static void merge(gathering *g, bn_arena *arena, rt_op_time **list, size_t *count)
 {
     size_t n = 0;
     if (g->count)
@@ -203,14 +203,11 @@ static bool merge(gathering *g, bn_arena *arena, rt_op_time **list, size_t *coun
         }
     }
     *list = bn_arena_alloc(arena, (n + 1) * sizeof **list);
-    for (size_t i = 0; *list && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         (*list)[i] = g->list[i];
         (*list)[i].name = bn_arena_strdup(arena, g->list[i].name);
-        if (!(*list)[i].name)
-            return false;
     }
     *count = n;
-    return *list != NULL;
 }
 
 bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_op_time **list,
@@ -228,8 +225,10 @@ bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_
             room = add_plane(&g, x.space->planes[i]);
     if (x.refused)
         code = bn_fail(st, BN_FORMAT, "a profile whose programs take too much memory");
-    else if (!room || !merge(&g, arena, list, count))
+    else if (!room)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ops of a profile");
+    else
+        merge(&g, arena, list, count);
     free(g.list);
     free(g.line);
     free(g.open);

@@ -18,16 +18,16 @@ static int by_instruction(const void *left, const void *right)
 }
 
 /* The instructions of MESSAGE, which has the NAME. */
-static bool add_program(rt_places *p, const char *name, const Rt__Profile__Program *message)
+static bool add_program(rt_places *p, const char *name, const Hlo__Wire__Configured *message)
 {
-    const Rt__Profile__Module *module = message->module;
+    const Hlo__Wire__Module *module = message->module;
     for (size_t c = 0; module && c < module->n_computations; c++) {
-        const Rt__Profile__Computation *computation = module->computations[c];
+        const Hlo__Wire__Computation *computation = module->computations[c];
         if (!bn_reserve(&p->list, p->count + computation->n_instructions, &p->room,
                         sizeof *p->list))
             return false;
         for (size_t i = 0; i < computation->n_instructions; i++) {
-            const Rt__Profile__Instruction *instruction = computation->instructions[i];
+            const Hlo__Wire__Instruction *instruction = computation->instructions[i];
             if (instruction->metadata && instruction->metadata->op_name[0] &&
                 rt_name_fits(instruction->metadata->op_name) && rt_name_fits(instruction->name))
                 p->list[p->count++] =
@@ -38,21 +38,21 @@ static bool add_program(rt_places *p, const char *name, const Rt__Profile__Progr
 }
 
 /* The program of ENTRY, if it has one. A program that cannot be read has no names. */
-static bool add_entry(rt_places *p, rt_xspace *x, const Rt__Profile__EventName *entry)
+static bool add_entry(rt_places *p, rt_xspace *x, const Bench__Trace__Name *entry)
 {
     for (size_t i = 0; i < entry->n_stats; i++) {
-        const Rt__Profile__Stat *stat = entry->stats[i];
+        const Bench__Trace__Stat *stat = entry->stats[i];
         if (stat->data.len == 0)
             continue;
-        Rt__Profile__Program *message =
-            rt__profile__program__unpack(&x->allocator, stat->data.len, stat->data.data);
+        Hlo__Wire__Configured *message =
+            hlo__wire__configured__unpack(&x->allocator, stat->data.len, stat->data.data);
         if (!message && (x->refused || x->no_memory))
             return false;
         if (!message)
             continue;
         if (!bn_reserve(&p->messages, p->message_count + 1, &p->message_room,
                         sizeof *p->messages)) {
-            rt__profile__program__free_unpacked(message, &x->allocator);
+            hlo__wire__configured__free_unpacked(message, &x->allocator);
             return false;
         }
         p->messages[p->message_count++] = message;
@@ -66,7 +66,7 @@ bool rt_xspace_places_make(rt_xspace *x, rt_places *places)
 {
     *places = (rt_places){0};
     for (size_t i = 0; i < x->space->n_planes; i++) {
-        const Rt__Profile__Plane *plane = x->space->planes[i];
+        const Bench__Trace__Plane *plane = x->space->planes[i];
         if (strcmp(plane->name, PROGRAMS) != 0)
             continue;
         for (size_t k = 0; k < plane->n_event_names; k++)
@@ -94,7 +94,7 @@ const char *rt_xspace_place(const rt_places *places, const char *module, int64_t
 void rt_xspace_places_free(rt_xspace *x, rt_places *places)
 {
     for (size_t i = 0; i < places->message_count; i++)
-        rt__profile__program__free_unpacked(places->messages[i], &x->allocator);
+        hlo__wire__configured__free_unpacked(places->messages[i], &x->allocator);
     free(places->messages);
     free(places->list);
     *places = (rt_places){0};

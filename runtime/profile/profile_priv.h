@@ -4,9 +4,9 @@
 #ifndef RUNTIME_PROFILE_PROFILE_PRIV_H
 #define RUNTIME_PROFILE_PROFILE_PRIV_H
 
-#include "runtime/profile/hlo_names.pb-c.h"
 #include "runtime/profile/profile.h"
-#include "runtime/profile/xspace.pb-c.h"
+#include "runtime/wire/hlo.pb-c.h"
+#include "runtime/wire/xspace.pb-c.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ static inline uint64_t rt_xspace_unsigned(int64_t value)
  * their size in memory, and a message in many parts takes far longer to read. So all memory that is
  * ever asked for counts, also what was given back. */
 typedef struct rt_xspace {
-    Rt__Profile__Space *space;
+    Bench__Trace__Space *space;
     ProtobufCAllocator allocator; /* its data is this struct, which must not move */
     uint64_t left;                /* bytes that may still be asked for */
     bool refused;                 /* more was asked for */
@@ -35,11 +35,11 @@ typedef struct rt_xspace {
 BN_MUST_USE bn_code rt_xspace_unpack(const void *xspace, size_t size, rt_xspace *x, bn_status *st);
 void rt_xspace_free(rt_xspace *x);
 /* A device's plane, whose name begins with "/device:". */
-bool rt_xspace_is_device(const Rt__Profile__Plane *plane);
-bool rt_xspace_has_line(const Rt__Profile__Plane *plane, const char *name);
+bool rt_xspace_is_device(const Bench__Trace__Plane *plane);
+bool rt_xspace_has_line(const Bench__Trace__Plane *plane, const char *name);
 /* The number of the statistic NAME on PLANE; RT_NO_STAT: it has none such. */
 #define RT_NO_STAT (-1)
-int64_t rt_xspace_stat_id(const Rt__Profile__Plane *plane, const char *name);
+int64_t rt_xspace_stat_id(const Bench__Trace__Plane *plane, const char *name);
 
 /* ---- names.c ---- */
 
@@ -61,14 +61,15 @@ typedef struct rt_names {
     size_t count, room;
 } rt_names;
 
-/* Those of events, or of statistics, in place of what NAMES had. False without memory. */
-BN_MUST_USE bool rt_xspace_names_of_events(rt_names *names, const Rt__Profile__Plane *plane);
-BN_MUST_USE bool rt_xspace_names_of_stats(rt_names *names, const Rt__Profile__Plane *plane);
+/* The names of COUNT ENTRIES, of a plane's events or statistics, replace those in NAMES. False
+ * without memory. */
+BN_MUST_USE bool rt_xspace_names_make(rt_names *names, Bench__Trace__NameEntry *const *entries,
+                                      size_t count);
 void rt_xspace_names_free(rt_names *names);
 /* "" where there is none. */
 const char *rt_xspace_names_find(const rt_names *names, int64_t id);
 /* What STAT says, itself or by the number of a statistic's name; "" where it says nothing. */
-const char *rt_xspace_names_text(const rt_names *stats, const Rt__Profile__Stat *stat);
+const char *rt_xspace_names_text(const rt_names *stats, const Bench__Trace__Stat *stat);
 /* As strcmp, at once where both are one text. */
 static inline int rt_names_compare(const char *a, const char *b)
 {
@@ -79,7 +80,7 @@ static inline int rt_names_compare(const char *a, const char *b)
 
 /* Executions of SPACE by their kernels, on device planes without a line "XLA Modules", behind what
  * the array SPANS has. */
-BN_MUST_USE bn_code rt_xspace_kernel_spans(const Rt__Profile__Space *space, rt_device_span **spans,
+BN_MUST_USE bn_code rt_xspace_kernel_spans(const Bench__Trace__Space *space, rt_device_span **spans,
                                            size_t *count, bn_status *st);
 
 /* ---- places.c ---- */
@@ -94,7 +95,7 @@ typedef struct rt_place {
 typedef struct rt_places {
     rt_place *list; /* in order */
     size_t count, room;
-    Rt__Profile__Program **messages; /* which the texts are of */
+    Hlo__Wire__Configured **messages; /* which the texts are of */
     size_t message_count, message_room;
 } rt_places;
 

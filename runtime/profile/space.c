@@ -36,11 +36,11 @@ bn_code rt_xspace_unpack(const void *xspace, size_t size, rt_xspace *x, bn_statu
     *x = (rt_xspace){.allocator = {give, take_back, x}, .left = MOST_COST};
     if (size < (MOST_COST - COST_OF_ANY) / COST_OF_A_BYTE)
         x->left = COST_OF_ANY + COST_OF_A_BYTE * size;
-    x->space = rt__profile__space__unpack(&x->allocator, size, bytes);
+    x->space = bench__trace__space__unpack(&x->allocator, size, bytes);
     /* The last field of a message may well end in a zero: only one that cannot be read with it had
      * one too many. */
     if (!x->space && !x->refused && !x->no_memory && size > 0 && bytes[size - 1] == 0)
-        x->space = rt__profile__space__unpack(&x->allocator, size - 1, bytes);
+        x->space = bench__trace__space__unpack(&x->allocator, size - 1, bytes);
     if (x->space)
         return BN_OK;
     if (x->no_memory)
@@ -54,16 +54,16 @@ bn_code rt_xspace_unpack(const void *xspace, size_t size, rt_xspace *x, bn_statu
 void rt_xspace_free(rt_xspace *x)
 {
     if (x->space)
-        rt__profile__space__free_unpacked(x->space, &x->allocator);
+        bench__trace__space__free_unpacked(x->space, &x->allocator);
     x->space = NULL;
 }
 
-bool rt_xspace_is_device(const Rt__Profile__Plane *plane)
+bool rt_xspace_is_device(const Bench__Trace__Plane *plane)
 {
     return strncmp(plane->name, "/device:", 8) == 0;
 }
 
-bool rt_xspace_has_line(const Rt__Profile__Plane *plane, const char *name)
+bool rt_xspace_has_line(const Bench__Trace__Plane *plane, const char *name)
 {
     for (size_t i = 0; i < plane->n_lines; i++)
         if (strcmp(plane->lines[i]->name, name) == 0)
@@ -71,7 +71,7 @@ bool rt_xspace_has_line(const Rt__Profile__Plane *plane, const char *name)
     return false;
 }
 
-int64_t rt_xspace_stat_id(const Rt__Profile__Plane *plane, const char *name)
+int64_t rt_xspace_stat_id(const Bench__Trace__Plane *plane, const char *name)
 {
     for (size_t i = 0; i < plane->n_stat_names; i++)
         if (plane->stat_names[i]->value && strcmp(plane->stat_names[i]->value->name, name) == 0)

@@ -17,12 +17,12 @@ typedef struct reading {
     rt_names names; /* of the plane in hand */
 } reading;
 
-static bool add_line(reading *r, size_t plane, const Rt__Profile__Line *line)
+static bool add_line(reading *r, size_t plane, const Bench__Trace__Line *line)
 {
     if (!bn_reserve(&r->list, r->count + line->n_events, &r->room, sizeof *r->list))
         return false;
     for (size_t i = 0; i < line->n_events; i++) {
-        const Rt__Profile__Event *event = line->events[i];
+        const Bench__Trace__Event *event = line->events[i];
         if (event->occurrences > 0) /* a sum of many has no place in time */
             continue;
         rt_device_span *span = &r->list[r->count++];
@@ -37,9 +37,9 @@ static bool add_line(reading *r, size_t plane, const Rt__Profile__Line *line)
     return true;
 }
 
-static bool add_plane(reading *r, size_t number, const Rt__Profile__Plane *plane)
+static bool add_plane(reading *r, size_t number, const Bench__Trace__Plane *plane)
 {
-    if (!rt_xspace_names_of_events(&r->names, plane))
+    if (!rt_xspace_names_make(&r->names, plane->event_names, plane->n_event_names))
         return false;
     for (size_t i = 0; i < plane->n_lines; i++)
         if (strcmp(plane->lines[i]->name, "XLA Modules") == 0 &&
@@ -48,7 +48,7 @@ static bool add_plane(reading *r, size_t number, const Rt__Profile__Plane *plane
     return true;
 }
 
-static bn_code space_spans(const Rt__Profile__Space *space, reading *r, bn_status *st)
+static bn_code space_spans(const Bench__Trace__Space *space, reading *r, bn_status *st)
 {
     for (size_t i = 0; i < space->n_planes; i++)
         if (rt_xspace_is_device(space->planes[i]) && !add_plane(r, i, space->planes[i]))

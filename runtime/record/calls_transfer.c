@@ -2,54 +2,20 @@
  * calls_transfer.c - transfers between the host and buffers that are there already: to the host,
  * and what a manager of asynchronous transfers sends to the device.
  */
+#include "runtime/base/dtypes.h"
 #include "runtime/record/record_priv.h"
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-/* Bits of an element; 0: the header does not know the type. */
+/* Bits of an element; 0: the table does not know the type. */
 static unsigned bits_of(PJRT_Buffer_Type type)
 {
-    switch (type) {
-    case PJRT_Buffer_Type_S2:
-    case PJRT_Buffer_Type_U2:
-        return 2;
-    case PJRT_Buffer_Type_S4:
-    case PJRT_Buffer_Type_U4:
-    case PJRT_Buffer_Type_F4E2M1FN:
-        return 4;
-    case PJRT_Buffer_Type_PRED:
-    case PJRT_Buffer_Type_S8:
-    case PJRT_Buffer_Type_U8:
-    case PJRT_Buffer_Type_F8E5M2:
-    case PJRT_Buffer_Type_F8E4M3FN:
-    case PJRT_Buffer_Type_F8E4M3B11FNUZ:
-    case PJRT_Buffer_Type_F8E5M2FNUZ:
-    case PJRT_Buffer_Type_F8E4M3FNUZ:
-    case PJRT_Buffer_Type_F8E4M3:
-    case PJRT_Buffer_Type_F8E3M4:
-    case PJRT_Buffer_Type_F8E8M0FNU:
-        return 8;
-    case PJRT_Buffer_Type_S16:
-    case PJRT_Buffer_Type_U16:
-    case PJRT_Buffer_Type_F16:
-    case PJRT_Buffer_Type_BF16:
-        return 16;
-    case PJRT_Buffer_Type_S32:
-    case PJRT_Buffer_Type_U32:
-    case PJRT_Buffer_Type_F32:
-        return 32;
-    case PJRT_Buffer_Type_S64:
-    case PJRT_Buffer_Type_U64:
-    case PJRT_Buffer_Type_F64:
-    case PJRT_Buffer_Type_C64:
-        return 64;
-    case PJRT_Buffer_Type_C128:
-        return 128;
-    case PJRT_Buffer_Type_INVALID:
-    case PJRT_Buffer_Type_TOKEN:
-    default:
-        return 0;
-    }
+    static const uint8_t bits_of_types[] = {
+#define X(name, text, hlo, bits, class, pjrt, xla) [PJRT_Buffer_Type_##name] = bits,
+        BN_DTYPES(X)
+#undef X
+    };
+    return (size_t)type < sizeof bits_of_types ? bits_of_types[type] : 0;
 }
 
 bool record_array_bytes(PJRT_Buffer_Type type, const int64_t *dims, size_t rank, uint64_t *bytes)

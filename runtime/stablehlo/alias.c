@@ -46,7 +46,7 @@ static const char *line_end(const char *at, const char *end)
     return stop ? stop : end;
 }
 
-/* What the line at AT defines *NAME to be; NULL where it defines nothing, or a place. */
+/* The text that the line at AT defines *NAME as; NULL where it defines nothing, or a place. */
 static const char *definition(const char *at, const char *end, shlo_piece *name)
 {
     at = skip_blanks(at, end);
@@ -111,20 +111,15 @@ static void put_replaced(const aliases *a, const char *at, const char *end, bool
     }
 }
 
-/* NAME stands for what is from AT to END. False without memory. */
-static bool define(aliases *a, shlo_piece name, const char *at, const char *end)
+/* NAME stands for what is from AT to END. */
+static void define(aliases *a, shlo_piece name, const char *at, const char *end)
 {
-    if (!bn_reserve(&a->values, a->count + 1, &a->room, sizeof *a->values))
-        return false;
+    bn_grow(&a->values, a->count + 1, &a->room, sizeof *a->values);
     bn_text *value = &a->values[a->count];
     *value = (bn_text){0};
     put_replaced(a, at, end, false, value);
-    uint32_t *index = shlo_map_at(&a->names, shlo_hash(name.at, name.length));
-    a->count++;
     a->bytes += value->length;
-    if (index)
-        *index = (uint32_t)(a->count - 1);
-    return index && !value->failed;
+    *shlo_map_at(&a->names, shlo_hash(name.at, name.length)) = (uint32_t)a->count++;
 }
 
 static bool has_aliases(const char *text, const char *end)
@@ -140,31 +135,26 @@ bn_code shlo_replace_aliases(const char *text, size_t length, bn_text *out, bn_s
 {
     const char *end = text + length;
     aliases a = {.most = 2 * length + MORE_BYTES};
-    bool good = true;
     if (!length || !has_aliases(text, end))
         return BN_OK;
-    for (const char *at = text, *next; at < end && good && a.bytes + out->length <= a.most;
-         at = next) {
+    for (const char *at = text, *next; at < end && a.bytes + out->length <= a.most; at = next) {
         shlo_piece name;
         const char *value = definition(at, end, &name);
         next = value ? definition_end(value, end) : line_end(at, end);
         next += next < end && *next == '\n';
         if (value)
-            good = define(&a, name, value, definition_end(value, end));
-        if (!value)
+            define(&a, name, value, definition_end(value, end));
+        else
             put_replaced(&a, at, next, true, out);
         for (; value && at < next; at++) /* lines keep their numbers */
             if (*at == '\n')
                 bn_text_putc(out, '\n');
-        good = good && !out->failed;
     }
     const bool fits = a.bytes + out->length <= a.most;
     for (size_t i = 0; i < a.count; i++)
         bn_text_free(&a.values[i]);
     free(a.values);
     shlo_map_free(&a.names);
-    if (!good)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for what names stand for");
     return fits ? BN_OK
                 : bn_fail(st, BN_FORMAT, "what names like #a stand for is longer than %zu bytes",
                           2 * length + MORE_BYTES);

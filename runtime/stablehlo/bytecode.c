@@ -1,12 +1,12 @@
 /*
  * bytecode.c - what a program in MLIR's byte code declares, as a portable artifact of StableHLO has
- * it (dialect vhlo) and as JAX hands it to a plugin (stablehlo, func, sdy).
+ * it (dialect vhlo) and as JAX passes it to a plugin (stablehlo, func, sdy).
  *
  *   "ML\xEFR" version producer, then sections: 0 strings, 1 dialects and names of ops, 2 attributes
  *   and types, 3 their sizes, 4 ops, 8 properties of ops; resources and others are passed over
  *
  * Attributes and types are numbered, and read where they are asked for. What @main declares must be
- * known as a whole, or nothing of it is told: BN_NOT_SUPPORTED. Devices that were found are.
+ * known as a whole, or nothing of it is reported: BN_NOT_SUPPORTED. Devices that were found are.
  */
 #include "runtime/stablehlo/bytecode_priv.h"
 
@@ -20,7 +20,7 @@
 #define VERSION_OF_DIALECTS   1
 #define VERSION_REGIONS_APART 2 /* regions that use no value from outside are sections */
 #define VERSION_USE_ORDER     3
-#define VERSION_SHORT_PLACES  4 /* of block arguments; and the number of ops is told */
+#define VERSION_SHORT_PLACES  4 /* of block arguments; and the number of ops is stored */
 #define VERSION_PROPERTIES    5
 
 enum {
@@ -42,11 +42,6 @@ enum {
 #define OP_REGIONS    0x10
 #define OP_USE_ORDER  0x20
 #define OP_PROPERTIES 0x40
-
-static bn_code no_memory(const shlo_code *c)
-{
-    return bn_fail(c->st, BN_OUT_OF_MEMORY, "no memory for a program of %zu bytes", c->length);
-}
 
 /* CODE, but for what is not known: the first reason is kept, and the rest is read, too, as it may
  * name devices. WHAT, if it is not empty, names some for certain. */
@@ -124,7 +119,7 @@ static bn_code read_sections(shlo_code *c, shlo_bytes b, shlo_bytes sections[SEC
     return BN_OK;
 }
 
-/* COUNT of SIZE bytes each; NULL without memory. */
+/* COUNT of SIZE bytes each. */
 static void *table(const shlo_code *c, uint64_t count, size_t size)
 {
     return bn_arena_zalloc(c->store, ((size_t)count + 1) * size);
@@ -137,8 +132,6 @@ static bn_code read_strings(shlo_code *c, shlo_bytes b)
     const uint8_t *behind = b.end;
     c->strings = table(c, count, sizeof *c->strings);
     c->string_count = (size_t)count;
-    if (!c->strings)
-        return no_memory(c);
     for (size_t i = c->string_count; i-- > 0;) {
         const uint64_t size = shlo_varint(&b);
         if (b.cut || b.at > behind || size == 0 || size > (uint64_t)(behind - b.at) ||
@@ -164,8 +157,6 @@ static bn_code read_op_names(shlo_code *c, shlo_bytes *b)
         (void)shlo_varint(b);
     /* Each has a byte at least. */
     c->ops = table(c, shlo_left(b), sizeof *c->ops);
-    if (!c->ops)
-        return no_memory(c);
     while (shlo_left(b) > 0 && !b->cut) {
         const uint64_t dialect = shlo_varint(b);
         const uint64_t count = count_of(b);
@@ -192,8 +183,6 @@ static bn_code read_dialects(shlo_code *c, shlo_bytes b)
     const uint64_t count = count_of(&b);
     c->dialects = table(c, count, sizeof *c->dialects);
     c->dialect_count = (size_t)count;
-    if (!c->dialects)
-        return no_memory(c);
     for (size_t i = 0; i < c->dialect_count; i++) {
         uint64_t name = shlo_varint(&b);
         bool versioned = false;
@@ -241,8 +230,6 @@ static bn_code read_tables(shlo_code *c, shlo_bytes sizes, shlo_bytes data)
     c->type_count = (size_t)count_of(&sizes);
     c->attributes = table(c, c->attribute_count, sizeof *c->attributes);
     c->types = table(c, c->type_count, sizeof *c->types);
-    if (!c->attributes || !c->types)
-        return no_memory(c);
     if (sizes.cut)
         return shlo_damaged(c, "it has more attributes and types than bytes");
     bn_code code = read_items(c, &sizes, &data, c->attributes, c->attribute_count);
@@ -254,8 +241,6 @@ static bn_code read_properties(shlo_code *c, shlo_bytes b)
     const uint64_t count = count_of(&b);
     c->properties = table(c, count, sizeof *c->properties);
     c->property_count = (size_t)count;
-    if (!c->properties)
-        return no_memory(c);
     for (size_t i = 0; i < c->property_count; i++)
         c->properties[i] = shlo_part(&b, shlo_varint(&b));
     return b.cut ? shlo_damaged(c, "the properties of ops are cut off") : BN_OK;
@@ -263,7 +248,7 @@ static bn_code read_properties(shlo_code *c, shlo_bytes b)
 
 /* ---- attributes of ops ----------------------------------------------------------------------- */
 
-/* What an op says by name: its properties, and the rest. */
+/* Named attributes of an op: its properties, and the rest. */
 typedef struct op_words {
     const shlo_op_name *op;
     uint64_t dictionary; /* an attribute, or SHLO_NO_ITEM */
@@ -385,7 +370,7 @@ static bn_code find_in(const shlo_code *c, uint64_t index, const char *key, uint
     return bytes.cut ? shlo_damaged(c, "a dictionary is cut off") : BN_OK;
 }
 
-/* What WORDS say of KEY, an attribute; SHLO_NO_ITEM: nothing. */
+/* The value of KEY in WORDS, an attribute; SHLO_NO_ITEM: it has none. */
 static bn_code find_word(const shlo_code *c, const op_words *words, const char *key,
                          uint64_t *value)
 {
@@ -482,8 +467,6 @@ static bn_code read_values(shlo_code *c, shlo_bytes types, uint64_t count, uint6
     if (code != BN_OK)
         return code;
     *list = bn_arena_zalloc(c->to->store, ((size_t)count + 1) * sizeof **list);
-    if (!*list)
-        return no_memory(c);
     for (*list_count = 0; *list_count < count && code == BN_OK;) {
         shlo_value *v = &(*list)[(*list_count)++];
         *v = (shlo_value){.result = -1};
@@ -553,7 +536,7 @@ static bn_code read_collective(shlo_code *c, const op_words *words)
     return pass_over(c, code, (shlo_piece){name, (size_t)length});
 }
 
-/* What attribute VALUE, called KEY, says by its strings, one or a list. */
+/* Notes the devices in the strings, one or a list, of attribute VALUE, called KEY. */
 static bn_code note_spread(shlo_code *c, shlo_piece key, uint64_t value)
 {
     shlo_attribute_kind kind;
@@ -572,7 +555,7 @@ static bn_code note_spread(shlo_code *c, shlo_piece key, uint64_t value)
     return code == BN_OK && list.cut ? shlo_damaged(c, "an array is cut off") : code;
 }
 
-/* What a dictionary says of devices, whatever it belongs to. */
+/* Notes the devices in any dictionary. */
 static bn_code survey_dictionary(shlo_code *c, shlo_bytes bytes)
 {
     const uint64_t count = count_of(&bytes);
@@ -765,16 +748,14 @@ bn_code shlo_declared_read_bytecode(const void *bytes, size_t length, shlo_decla
 {
     shlo_code c = {
         .begin = bytes, .length = length, .main_depth = INT_MAX, .to = declared, .st = st};
-    bn_code code = shlo_declared_open(declared, st);
-    if (code != BN_OK)
-        return code;
+    shlo_declared_open(declared);
     if (length > SHLO_MOST_BYTES)
         return bn_fail(st, BN_FORMAT, "%zu bytes: programs may have %zu", length, SHLO_MOST_BYTES);
     if (length < 4 || memcmp(bytes, "ML\xEFR", 4) != 0)
         return bn_fail(st, BN_FORMAT, "no MLIR byte code");
     c.steps = 64 * length;
     c.store = bn_arena_new(length);
-    code = c.store ? read_code(&c) : no_memory(&c);
+    bn_code code = read_code(&c);
     bn_arena_free(c.store);
     return code;
 }

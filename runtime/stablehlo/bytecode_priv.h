@@ -26,7 +26,7 @@ static inline size_t shlo_left(const shlo_bytes *b)
     return (size_t)(b->end - b->at);
 }
 uint8_t shlo_byte(shlo_bytes *b);
-/* The number of leading zeroes of the first byte, from its lowest bit on, tells how many follow. */
+/* The number of leading zeroes of the first byte, from its lowest bit on, is how many follow. */
 uint64_t shlo_varint(shlo_bytes *b);
 /* The same of a signed number, whose sign is the lowest bit. */
 int64_t shlo_signed(shlo_bytes *b);
@@ -70,7 +70,7 @@ bn_code shlo_damaged(const shlo_code *c, const char *what);
 
 #define SHLO_NO_ITEM UINT64_MAX
 
-/* What attributes are, whichever dialect has them. */
+/* Kinds of attributes, whichever dialect has them. */
 typedef enum shlo_attribute_kind {
     SHLO_ATTRIBUTE_UNKNOWN,
     SHLO_ATTRIBUTE_ARRAY,    /* attributes */
@@ -93,7 +93,7 @@ typedef enum shlo_attribute_kind {
     SHLO_ATTRIBUTE_UNIT
 } shlo_attribute_kind;
 
-/* The bytes of attribute INDEX behind what tells its *KIND. */
+/* The bytes of attribute INDEX behind its *KIND. */
 BN_MUST_USE bn_code shlo_open_attribute(const shlo_code *c, uint64_t index,
                                         shlo_attribute_kind *kind, shlo_bytes *bytes);
 /* BN_NOT_SUPPORTED: WHAT is encoded in a way that is not known, as attribute INDEX is. */

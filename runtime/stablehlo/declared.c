@@ -30,11 +30,6 @@ static bn_code fail_at(const reader *r, const shlo_token *at, bn_code code, cons
     return bn_fail(r->st, code, "line %u of the program: %s", at->line, what);
 }
 
-static bn_code no_memory(const reader *r)
-{
-    return bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for what a program declares");
-}
-
 /* ---- tokens ---------------------------------------------------------------------------- */
 
 /* The token behind S, which stays where it is; the end of the text where there is none. */
@@ -74,28 +69,19 @@ static shlo_scanner inside_of(const shlo_token *angle)
     return (shlo_scanner){angle->at + 1, angle->at + angle->length - 1, angle->line, false};
 }
 
-static int hex_digit(char c)
-{
-    return shlo_is_digit(c)       ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-/* The contents of TOKEN, a string, in the store; NULL without memory. */
+/* The contents of TOKEN, a string, in the store. */
 static const char *string_of(const reader *r, const shlo_token *token)
 {
     char *text = bn_arena_alloc(r->to->store, token->length), *to = text;
     const char *end = token->at + token->length - 1;
-    for (const char *at = token->at + 1; text && at < end; at++) {
+    for (const char *at = token->at + 1; at < end; at++) {
         const bool escaped = *at == '\\' && end - at > 1;
-        const int high = escaped ? hex_digit(at[1]) : -1;
-        const int low = high >= 0 && end - at > 2 ? hex_digit(at[2]) : -1;
+        const int high = escaped ? shlo_hex_digit(at[1]) : -1;
+        const int low = high >= 0 && end - at > 2 ? shlo_hex_digit(at[2]) : -1;
         at += escaped + (low >= 0);
         *to++ = low >= 0 ? (char)(high << 4 | low) : *at;
     }
-    if (text)
-        *to = '\0';
+    *to = '\0';
     return text;
 }
 
@@ -145,26 +131,22 @@ static void name_type(shlo_value *v, const char *at, size_t length)
     v->dtype[fits] = '\0';
 }
 
-/* What stands in the brackets of "tensor<2x3xf32>", ANGLE. */
+/* The brackets of "tensor<2x3xf32>", ANGLE. */
 static bn_code read_tensor(const reader *r, const shlo_token *angle, shlo_value *v)
 {
     const char *at = angle->at + 1, *end = angle->at + angle->length - 1;
     while (at < end && (*at == ' ' || *at == '\n' || *at == '\t'))
         at++;
-    while (at < end && (shlo_is_digit(*at) || *at == '?')) {
-        int64_t size = *at == '?' ? -1 : 0;
-        at += *at == '?';
-        for (; at < end && size >= 0 && shlo_is_digit(*at); at++) {
-            if (size > INT64_MAX / 16)
-                return fail_at(r, angle, BN_FORMAT, "a dimension is too large");
-            size = size * 10 + (*at - '0');
-        }
-        if (at >= end || *at++ != 'x')
-            return fail_at(r, angle, BN_FORMAT, "a dimension does not end in x");
-        if (v->rank == SHLO_MOST_RANK)
-            return fail_at(r, angle, BN_NOT_SUPPORTED,
-                           "a type has more than 32 dimensions, which cannot be passed");
-        v->dims[v->rank++] = size;
+    switch (shlo_read_sizes(&at, end, v->dims, &v->rank)) {
+    case SHLO_SIZE_TOO_LARGE:
+        return fail_at(r, angle, BN_FORMAT, "a dimension is too large");
+    case SHLO_SIZE_WITHOUT_X:
+        return fail_at(r, angle, BN_FORMAT, "a dimension does not end in x");
+    case SHLO_SIZES_TOO_MANY:
+        return fail_at(r, angle, BN_NOT_SUPPORTED,
+                       "a type has more than 32 dimensions, which cannot be passed");
+    case SHLO_SIZES_READ:
+        break;
     }
     const char *start = at;
     for (int depth = 0; at < end && (depth > 0 || *at != ','); at++)
@@ -174,8 +156,6 @@ static bn_code read_tensor(const reader *r, const shlo_token *angle, shlo_value 
     if (at >= end)
         return BN_OK;
     char *encoding = bn_arena_zalloc(r->to->store, (size_t)(end - at) + 1);
-    if (!encoding)
-        return no_memory(r);
     for (at++; at < end && *at == ' '; at++)
         continue;
     memcpy(encoding, at, (size_t)(end - at));
@@ -213,14 +193,11 @@ static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v)
 
 /* ---- what is said of a value ------------------------------------------------------------- */
 
-/* The text from FIRST to the end of LAST in the store; NULL without memory. */
+/* The text from FIRST to the end of LAST in the store. */
 static const char *text_of(const reader *r, const shlo_token *first, const shlo_token *last)
 {
     const size_t length = (size_t)(last->at + last->length - first->at);
-    char *text = bn_arena_zalloc(r->to->store, length + 1);
-    if (text)
-        memcpy(text, first->at, length);
-    return text;
+    return memcpy(bn_arena_zalloc(r->to->store, length + 1), first->at, length);
 }
 
 static bn_code read_number(const reader *r, const shlo_token *t, int64_t most, int64_t *number)
@@ -252,7 +229,7 @@ static bn_code take_attribute(const reader *r, const shlo_token *key, const shlo
             continue;
         *texts[i].to =
             first->kind == SHLO_TOKEN_STRING ? string_of(r, first) : text_of(r, first, last);
-        return *texts[i].to ? BN_OK : no_memory(r);
+        return BN_OK;
     }
     if (is_key(key, "tf.aliasing_output")) {
         bn_code code = read_number(r, first, INT32_MAX, &number);
@@ -295,36 +272,33 @@ static bn_code skip_place(const reader *r, shlo_scanner *s)
     return skip_value(r, s, &first, &last);
 }
 
-static bn_code add_value(shlo_value **list, size_t *count, size_t *room, const reader *r,
-                         shlo_value **value)
+static shlo_value *add_value(shlo_value **list, size_t *count, size_t *room, const reader *r)
 {
     if (*count == *room) {
         const size_t more = *room ? 2 * *room : 16;
         shlo_value *moved = bn_arena_zalloc(r->to->store, more * sizeof *moved);
-        if (!moved)
-            return no_memory(r);
         if (*count)
             memcpy(moved, *list, *count * sizeof *moved);
         *list = moved;
         *room = more;
     }
-    *value = &(*list)[(*count)++];
-    **value = (shlo_value){.result = -1};
-    return BN_OK;
+    shlo_value *value = &(*list)[(*count)++];
+    *value = (shlo_value){.result = -1};
+    return value;
 }
 
-static bn_code add_argument(reader *r, shlo_value **v)
+static shlo_value *add_argument(reader *r)
 {
-    return add_value(&r->to->arguments, &r->to->argument_count, &r->argument_room, r, v);
+    return add_value(&r->to->arguments, &r->to->argument_count, &r->argument_room, r);
 }
 
-static bn_code add_result(reader *r, shlo_value **v)
+static shlo_value *add_result(reader *r)
 {
-    return add_value(&r->to->results, &r->to->result_count, &r->result_room, r, v);
+    return add_value(&r->to->results, &r->to->result_count, &r->result_room, r);
 }
 
 /* Whether the @main in hand is the program's: that of a module within the module is another one's.
- * What was read of such a one is forgotten. */
+ * Values of such a one are dropped. */
 static bool is_outer_main(reader *r)
 {
     if (r->depth >= r->main_depth)
@@ -338,17 +312,16 @@ static bool is_outer_main(reader *r)
 
 static bn_code read_argument(reader *r, shlo_scanner *s)
 {
-    shlo_value *v;
     shlo_token name;
     bn_code code = shlo_scan(s, &name, r->st);
     if (code == BN_OK && name.kind != SHLO_TOKEN_VALUE)
         code = fail_at(r, &name, BN_FORMAT, "an argument without a name");
     if (code == BN_OK && !accept(s, ":"))
         code = fail_at(r, &name, BN_FORMAT, "an argument without a type");
-    if (code == BN_OK)
-        code = add_argument(r, &v);
-    if (code == BN_OK)
-        code = read_type(r, s, v);
+    if (code != BN_OK)
+        return code;
+    shlo_value *v = add_argument(r);
+    code = read_type(r, s, v);
     if (code == BN_OK && accept(s, "{"))
         code = read_attributes(r, s, v);
     return code == BN_OK ? skip_place(r, s) : code;
@@ -356,9 +329,7 @@ static bn_code read_argument(reader *r, shlo_scanner *s)
 
 static bn_code type_of_result(reader *r, shlo_scanner *s)
 {
-    shlo_value *v;
-    bn_code code = add_result(r, &v);
-    return code == BN_OK ? read_type(r, s, v) : code;
+    return read_type(r, s, add_result(r));
 }
 
 static bn_code read_result(reader *r, shlo_scanner *s)
@@ -398,9 +369,7 @@ static bn_code read_signature(reader *r, shlo_scanner *s)
 
 static bn_code type_of_argument(reader *r, shlo_scanner *s)
 {
-    shlo_value *v;
-    bn_code code = add_argument(r, &v);
-    return code == BN_OK ? read_type(r, s, v) : code;
+    return read_type(r, s, add_argument(r));
 }
 
 /* "[{...}, {...}]", a dictionary for each of the COUNT values of LIST. */
@@ -543,7 +512,7 @@ static int64_t largest_of(const shlo_token *angle)
     return most;
 }
 
-/* Whether by NAME, "stablehlo.all_reduce", devices exchange values. */
+/* Whether NAME, "stablehlo.all_reduce", is a collective. */
 static bool communicates(shlo_piece name)
 {
     const char *dot = memchr(name.at, '.', name.length);
@@ -553,7 +522,7 @@ static bool communicates(shlo_piece name)
 
 /* ---- the whole text ------------------------------------------------------------------------ */
 
-/* What KEY says by the strings of VALUE, one or a list; behind an alias may stand any. */
+/* Notes the devices in the strings of VALUE, one or a list, of KEY; an alias may name any. */
 static bn_code note_spread(const reader *r, shlo_piece key, shlo_token value, shlo_scanner s)
 {
     bn_code code = BN_OK;
@@ -564,15 +533,13 @@ static bn_code note_spread(const reader *r, shlo_piece key, shlo_token value, sh
         if (list)
             code = shlo_scan(&s, &value, r->st);
         const char *text = value.kind == SHLO_TOKEN_STRING ? string_of(r, &value) : "";
-        if (code == BN_OK && !text)
-            code = no_memory(r);
         if (code == BN_OK && *text)
             shlo_note_spread(r->to, key, (shlo_piece){text, strlen(text)});
     } while (code == BN_OK && list && value.kind != SHLO_TOKEN_END && !shlo_is_mark(&value, ']'));
     return code;
 }
 
-/* What an attribute called KEY with the value behind S says of devices. OP: the op that has it. */
+/* Notes the devices of an attribute called KEY with the value behind S. OP: the op that has it. */
 static bn_code note_attribute(reader *r, const shlo_token *key, shlo_scanner s, shlo_piece op)
 {
     const bool quoted = key->kind == SHLO_TOKEN_STRING;
@@ -657,18 +624,17 @@ static bn_code survey(reader *r, shlo_scanner *s, int depth, shlo_piece op)
     return code;
 }
 
-bn_code shlo_declared_open(shlo_declared *declared, bn_status *st)
+void shlo_declared_open(shlo_declared *declared)
 {
     *declared = (shlo_declared){.highest_device = -1, .store = bn_arena_new(4096)};
-    return declared->store ? BN_OK
-                           : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for what a program declares");
 }
 
 bn_code shlo_declared_read(const char *text, size_t length, shlo_declared *declared, bn_status *st)
 {
     bn_text plain = {0};
-    bn_code code = shlo_declared_open(declared, st);
-    if (code == BN_OK && length > SHLO_MOST_BYTES)
+    bn_code code = BN_OK;
+    shlo_declared_open(declared);
+    if (length > SHLO_MOST_BYTES)
         code = bn_fail(st, BN_FORMAT, "%zu bytes: texts of programs may have %zu", length,
                        SHLO_MOST_BYTES);
     if (code == BN_OK)

@@ -120,23 +120,22 @@ static bool compare(const shlo_diff *d, shlo_difference *difference)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static bool add(shlo_diff *d, shlo_difference difference)
+static void add(shlo_diff *d, shlo_difference difference)
 {
-    if (!bn_reserve(&d->list, d->count + 1, &d->room, sizeof *d->list))
-        return false;
+    bn_grow(&d->list, d->count + 1, &d->room, sizeof *d->list);
     d->list[d->count++] = difference;
     d->changed += difference.change == SHLO_CHANGED;
     d->added += difference.change == SHLO_ADDED;
     d->removed += difference.change == SHLO_REMOVED;
     for (int i = 0; i < SHLO_REASON_COUNT; i++)
         d->because[i] += difference.reasons >> i & 1;
-    return true;
 }
 
-static bool add_pair(shlo_diff *d, uint32_t a)
+static void add_pair(shlo_diff *d, uint32_t a)
 {
     shlo_difference own = {SHLO_CHANGED, a, d->pair[a], 0, SHLO_NONE};
-    return !compare(d, &own) || add(d, own);
+    if (compare(d, &own))
+        add(d, own);
 }
 
 /* Whether statement NODE of G only spells what the match of the reduction around it says by one
@@ -152,11 +151,10 @@ static bool only_spells(const shlo_graph *g, const shlo_graph *other, const uint
 }
 
 /* Walks both texts side by side. MOVED marks the statements of A whose matches stand elsewhere. */
-static bool list_differences(shlo_diff *d, const uint32_t *moved)
+static void list_differences(shlo_diff *d, const uint32_t *moved)
 {
     uint32_t a = 0, b = 0;
-    bool fits = true;
-    while (fits && (a < d->a->node_count || b < d->b->node_count)) {
+    while (a < d->a->node_count || b < d->b->node_count) {
         if (a < d->a->node_count && d->pair[a] == SHLO_NONE &&
             only_spells(d->a, d->b, d->pair, a)) {
             a++;
@@ -164,22 +162,21 @@ static bool list_differences(shlo_diff *d, const uint32_t *moved)
                    only_spells(d->b, d->a, d->back, b)) {
             b++;
         } else if (a < d->a->node_count && d->pair[a] == SHLO_NONE) {
-            fits = add(d, (shlo_difference){SHLO_REMOVED, a++, SHLO_NONE, 0, SHLO_NONE});
+            add(d, (shlo_difference){SHLO_REMOVED, a++, SHLO_NONE, 0, SHLO_NONE});
         } else if (a < d->a->node_count && moved[a]) {
             const size_t before = d->count;
-            fits = add_pair(d, a++);
+            add_pair(d, a++);
             d->moved += d->count == before;
         } else if (b < d->b->node_count && d->back[b] == SHLO_NONE) {
-            fits = add(d, (shlo_difference){SHLO_ADDED, SHLO_NONE, b++, 0, SHLO_NONE});
+            add(d, (shlo_difference){SHLO_ADDED, SHLO_NONE, b++, 0, SHLO_NONE});
         } else if (b < d->b->node_count && moved[d->back[b]]) {
             b++;
         } else {
             /* All others are in the same order. */
-            fits = add_pair(d, a++);
+            add_pair(d, a++);
             b++;
         }
     }
-    return fits;
 }
 
 /* ---- counts by op ---------------------------------------------------------------------------- */
@@ -193,19 +190,16 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Where each op of G is counted, into AT[op]. */
-static bool op_rows(shlo_diff *d, const shlo_graph *g, shlo_map *map, uint32_t *at)
+static void op_rows(shlo_diff *d, const shlo_graph *g, shlo_map *map, uint32_t *at)
 {
     for (size_t i = 0; i < g->op_count; i++) {
         uint32_t *row = shlo_map_at(map, shlo_op_hash(g->ops[i]));
-        if (!row)
-            return false;
         if (*row == SHLO_NONE) {
             d->ops[d->op_count].op = g->ops[i];
             *row = (uint32_t)d->op_count++;
         }
         at[i] = *row;
     }
-    return true;
 }
 
 /* Counts into rows AT_A[op] and AT_B[op]. */
@@ -226,20 +220,18 @@ static void count_nodes(shlo_diff *d, const uint32_t *at_a, const uint32_t *at_b
     }
 }
 
-static bool count_ops(shlo_diff *d)
+static void count_ops(shlo_diff *d)
 {
     const size_t a = d->a->op_count, b = d->b->op_count;
     shlo_map map = {0};
-    uint32_t *at = calloc(a + b + 1, sizeof *at);
-    d->ops = calloc(a + b + 1, sizeof *d->ops);
-    const bool fits = at && d->ops && op_rows(d, d->a, &map, at) && op_rows(d, d->b, &map, at + a);
-    if (fits) {
-        count_nodes(d, at, at + a);
-        qsort(d->ops, d->op_count, sizeof *d->ops, by_name);
-    }
+    uint32_t *at = bn_alloc((a + b) * sizeof *at);
+    d->ops = bn_zalloc(a + b, sizeof *d->ops);
+    op_rows(d, d->a, &map, at);
+    op_rows(d, d->b, &map, at + a);
+    count_nodes(d, at, at + a);
+    qsort(d->ops, d->op_count, sizeof *d->ops, by_name);
     shlo_map_free(&map);
     free(at);
-    return fits;
 }
 
 /* ---- forms ------------------------------------------------------------------------------------
@@ -272,24 +264,17 @@ bn_code shlo_diff_make(const shlo_graph *a, const shlo_graph *b, shlo_diff **dif
             "%.*s is in MLIR's generic form in one of both texts only, and its own form is "
             "not known: print both in the same form",
             mixed.length < 60 ? (int)mixed.length : 60, mixed.at);
-    shlo_diff *d = *diff = calloc(1, sizeof *d);
-    uint32_t *moved = calloc(a->node_count + 1, sizeof *moved);
-    bool fits = d && moved;
-    if (fits) {
-        d->a = a;
-        d->b = b;
-        d->pair = calloc(a->node_count + 1, sizeof *d->pair);
-        d->back = calloc(b->node_count + 1, sizeof *d->back);
-        fits = d->pair && d->back && shlo_match(a, b, d->pair, d->back, moved) &&
-               list_differences(d, moved) && count_ops(d);
-    }
+    shlo_diff *d = *diff = bn_zalloc(1, sizeof *d);
+    uint32_t *moved = bn_zalloc(a->node_count, sizeof *moved);
+    d->a = a;
+    d->b = b;
+    d->pair = bn_alloc(a->node_count * sizeof *d->pair);
+    d->back = bn_alloc(b->node_count * sizeof *d->back);
+    shlo_match(a, b, d->pair, d->back, moved);
+    list_differences(d, moved);
+    count_ops(d);
     free(moved);
-    if (fits)
-        return BN_OK;
-    shlo_diff_free(d);
-    *diff = NULL;
-    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to compare %zu and %zu statements",
-                   a->node_count, b->node_count);
+    return BN_OK;
 }
 
 void shlo_diff_free(shlo_diff *diff)

@@ -317,15 +317,13 @@ static bn_code put_type(const shlo_code *c, uint64_t index, int depth, type_name
 }
 
 /* TEXT, which is freed, becomes V's encoding. */
-static bn_code keep_encoding(const shlo_code *c, bn_text *text, shlo_value *v)
+static void keep_encoding(const shlo_code *c, bn_text *text, shlo_value *v)
 {
-    v->encoding = text->failed ? NULL : bn_arena_strdup(c->to->store, text->data);
+    v->encoding = bn_arena_strdup(c->to->store, text->data);
     bn_text_free(text);
-    return v->encoding ? BN_OK
-                       : bn_fail(c->st, BN_OUT_OF_MEMORY, "no memory for what a program declares");
 }
 
-/* What stands behind the comma of a tensor's type. */
+/* The encoding of a tensor's type, behind its comma. */
 static bn_code encoding_of(const shlo_code *c, uint64_t index, shlo_value *v)
 {
     static const char what[] = "the encoding of a type of @main";
@@ -343,7 +341,8 @@ static bn_code encoding_of(const shlo_code *c, uint64_t index, shlo_value *v)
         bn_text_putc(&text, '"');
         bn_text_append(&text, string.at, string.length);
         bn_text_putc(&text, '"');
-        return keep_encoding(c, &text, v);
+        keep_encoding(c, &text, v);
+        return BN_OK;
     }
     if (kind != SHLO_ATTRIBUTE_BOUNDS)
         return shlo_text_of(c, index, what, &v->encoding);
@@ -358,8 +357,8 @@ static bn_code encoding_of(const shlo_code *c, uint64_t index, shlo_value *v)
             bn_text_int(&text, bound);
     }
     bn_text_putc(&text, '>');
-    code = keep_encoding(c, &text, v);
-    return code == BN_OK && bytes.cut ? shlo_damaged(c, "bounds of a type are cut off") : code;
+    keep_encoding(c, &text, v);
+    return bytes.cut ? shlo_damaged(c, "bounds of a type are cut off") : BN_OK;
 }
 
 bn_code shlo_type_of(const shlo_code *c, uint64_t index, shlo_value *v)
@@ -658,7 +657,6 @@ static bn_code put_sharding(const shlo_code *c, uint64_t index, shlo_bytes bytes
         code = put_axes(c, &bytes, &axes, &count);
         if (count > 0)
             bn_text_printf(out, "%s%s}", lists[i], axes.data ? axes.data : "");
-        out->failed = out->failed || axes.failed;
         bn_text_free(&axes);
     }
     bn_text_putc(out, '>');
@@ -680,13 +678,10 @@ bn_code shlo_text_of(const shlo_code *c, uint64_t index, const char *what, const
     } else if (code == BN_OK) {
         code = shlo_string_of(c, index, what, &string);
     }
-    char *copy =
-        code == BN_OK && !words.failed ? bn_arena_zalloc(c->to->store, string.length + 1) : NULL;
+    char *copy = code == BN_OK ? bn_arena_zalloc(c->to->store, string.length + 1) : NULL;
     if (copy && string.length)
         memcpy(copy, string.at, string.length);
     *text = copy;
     bn_text_free(&words);
-    return code == BN_OK && !copy
-               ? bn_fail(c->st, BN_OUT_OF_MEMORY, "no memory for what a program declares")
-               : code;
+    return code;
 }

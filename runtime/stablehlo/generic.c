@@ -382,7 +382,7 @@ size_t shlo_behind_bracket(const shlo_token *t, size_t at, size_t to)
     return to;
 }
 
-/* "dense<...>" of a constant, from FROM to before TO, up to a colon: its type is told as a type. */
+/* "dense<...>" of a constant, from FROM to before TO, up to a colon: its type is hashed as one. */
 static uint64_t constant_hash(shlo_scanner s)
 {
     shlo_token t;
@@ -598,5 +598,5 @@ bool shlo_says(const shlo_statement *st, bn_text *scratch, uint64_t *sum, uint64
     if (known && scratch->length > 0)
         *sum += entries_in(
             st, (shlo_scanner){scratch->data, scratch->data + scratch->length, 1, false});
-    return known && !scratch->failed;
+    return known;
 }

@@ -23,7 +23,7 @@ bool shlo_next_entry(shlo_scanner *s, shlo_entry_text *entry);
 /* The sum of the entries' hashes, whatever their order; 0: there are none. S is moved behind them.
  */
 uint64_t shlo_dictionary(shlo_scanner *s);
-/* What stands in the dictionary <{...}> or {...} that TOKEN opens in a text that ends at END. */
+/* The inside of the dictionary <{...}> or {...} that TOKEN opens in a text that ends at END. */
 shlo_scanner shlo_inside(const shlo_token *token, const char *end);
 
 /* Behind the bracket that closes the one that token AT is; at most TO. */
@@ -36,10 +36,9 @@ typedef struct shlo_statement {
     shlo_piece name;
 } shlo_statement;
 
-/* What a statement says, in either form, of its op's attributes: *SUM is the same for both.
- * APPLIES: the hash of the op that a reduction applies, or 0. False: it is not in generic form, and
- * how its op is written is not known, or there is no memory: SCRATCH, whose text is replaced, has
- * failed. */
+/* Hash of a statement's attributes, the same in either form, into *SUM. APPLIES: the hash of the op
+ * that a reduction applies, or 0. False: it is not in generic form, and how its op is written is
+ * not known. SCRATCH's text is replaced. */
 bool shlo_says(const shlo_statement *statement, bn_text *scratch, uint64_t *sum, uint64_t *applies);
 
 /* One name for each op: "return" is func.return. */

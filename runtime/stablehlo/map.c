@@ -27,19 +27,16 @@ static shlo_entry *entry_of(shlo_entry *entries, size_t size, uint64_t key)
     return &entries[at];
 }
 
-static bool grow(shlo_map *map)
+static void grow(shlo_map *map)
 {
     const size_t size = map->size ? 2 * map->size : 64;
-    shlo_entry *entries = calloc(size, sizeof *entries);
-    if (!entries)
-        return false;
+    shlo_entry *entries = bn_zalloc(size, sizeof *entries);
     for (size_t i = 0; i < map->size; i++)
         if (map->entries[i].key)
             *entry_of(entries, size, map->entries[i].key) = map->entries[i];
     free(map->entries);
     map->entries = entries;
     map->size = size;
-    return true;
 }
 
 uint32_t *shlo_map_find(const shlo_map *map, uint64_t key)
@@ -52,8 +49,8 @@ uint32_t *shlo_map_find(const shlo_map *map, uint64_t key)
 
 uint32_t *shlo_map_at(shlo_map *map, uint64_t key)
 {
-    if (map->count >= map->size / 2 && !grow(map))
-        return NULL;
+    if (map->count >= map->size / 2)
+        grow(map);
     shlo_entry *entry = entry_of(map->entries, map->size, usable(key));
     if (!entry->key) {
         *entry = (shlo_entry){usable(key), SHLO_NONE};

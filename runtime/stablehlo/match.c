@@ -37,7 +37,7 @@ static uint64_t key_deep(const shlo_node *node)
     return node->deep;
 }
 
-/* What it says, and where. */
+/* Its own words, and where it stands. */
 static uint64_t key_placed(const shlo_node *node)
 {
     return shlo_mix(node->local, node->place_hash);
@@ -65,7 +65,7 @@ static uint64_t key_op(const shlo_node *node)
     return shlo_mix(node->op_hash, nesting(node));
 }
 
-/* What it takes and gives: another op in the same place. */
+/* Its operands and results: another op in the same place. */
 static uint64_t key_types(const shlo_node *node)
 {
     const uint64_t what = node->kind == SHLO_OP && node->result_count > 0 ? 0 : node->op_hash;
@@ -201,7 +201,7 @@ static void run_pass(matching *m, const pass *p, whose of)
             end++;
         const size_t b_end = end < counts[0] ? m->pair[end] : counts[1];
         match_gap(m, a, end, b, b_end, p->once);
-        /* What was matched just now lies before END. */
+        /* The last match lies before END. */
         a = end + 1;
         b = b_end + 1;
     }
@@ -260,8 +260,8 @@ static void find_equal(matching *m)
         }
 }
 
-/* What NODE is computed of, whatever has changed above it. 0: it has changed itself, for all that
- * it takes is equal in both graphs. */
+/* Hash of what NODE is computed of, whatever has changed above it. 0: it has changed itself, while
+ * all that it takes is equal in both graphs. */
 static uint64_t sum_of(const shlo_graph *g, const side *s, const shlo_node *node)
 {
     uint64_t sum = node->local;
@@ -324,7 +324,7 @@ static size_t check_parents(matching *m, bool last)
     return undone;
 }
 
-/* What a statement is held by, and which of B's it stands in, or would stand in. SHLO_NONE: that
+/* The key that holds a statement, and which of B's it stands in, or would stand in. SHLO_NONE: that
  * one has no match yet. */
 static uint64_t elsewhere(uint64_t key, uint32_t parent)
 {
@@ -332,7 +332,7 @@ static uint64_t elsewhere(uint64_t key, uint32_t parent)
 }
 
 /* Makes lists of B's held statements that have no match: by HEADS and NEXT, each in order. */
-static bool list_unmatched(const matching *m, shlo_map *heads, uint32_t *next)
+static void list_unmatched(const matching *m, shlo_map *heads, uint32_t *next)
 {
     const shlo_graph *b = m->graph[1];
     for (uint32_t j = (uint32_t)b->node_count; j-- > 0;) {
@@ -343,22 +343,19 @@ static bool list_unmatched(const matching *m, shlo_map *heads, uint32_t *next)
         const bool open = match_of(m->back, parent) == SHLO_NONE;
         uint32_t *head =
             shlo_map_at(heads, elsewhere(m->side[1].held[j], open ? SHLO_NONE : parent));
-        if (!head)
-            return false;
         next[j] = *head;
         *head = j;
     }
-    return true;
 }
 
 /* Matches what is held and stands in another order. */
-static bool match_moved(matching *m)
+static void match_moved(matching *m)
 {
     const shlo_graph *a = m->graph[0];
     uint32_t *next = m->side[1].nodes;
     shlo_map heads = {0};
-    const bool fits = list_unmatched(m, &heads, next);
-    for (uint32_t i = 0; fits && i < a->node_count; i++) {
+    list_unmatched(m, &heads, next);
+    for (uint32_t i = 0; i < a->node_count; i++) {
         if (m->pair[i] != SHLO_NONE || m->side[0].held[i] == 0)
             continue;
         const uint32_t parent = match_of(m->pair, a->nodes[i].parent);
@@ -371,19 +368,16 @@ static bool match_moved(matching *m)
         *head = next[*head];
     }
     shlo_map_free(&heads);
-    return fits;
 }
 
 /* Does so until all that stands in regions has followed what it stands in, one level of regions
- * each time. False without memory. */
-static bool settle(matching *m)
+ * each time. */
+static void settle(matching *m)
 {
     check_parents(m, false);
-    do {
-        if (!match_moved(m))
-            return false;
-    } while (check_parents(m, false) > 0);
-    return true;
+    do
+        match_moved(m);
+    while (check_parents(m, false) > 0);
 }
 
 /* Whether A may have become B: it has the same op still, or the same types. */
@@ -417,30 +411,26 @@ static void match_by_users(matching *m)
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
-static bool make_room(matching *m)
+static void make_room(matching *m)
 {
     const size_t sum = m->graph[0]->node_count + m->graph[1]->node_count;
     m->tally_count = 64;
     while (m->tally_count < 2 * sum + 2)
         m->tally_count *= 2;
-    m->tallies = calloc(m->tally_count, sizeof *m->tallies);
-    m->trace = malloc(sizeof *m->trace);
-    bool fits = m->tallies && m->trace;
+    m->tallies = bn_zalloc(m->tally_count, sizeof *m->tallies);
+    m->trace = bn_alloc(sizeof *m->trace);
     for (int i = 0; i < 2; i++) {
         const size_t count = m->graph[i]->node_count + 1;
-        m->side[i].held = calloc(count, sizeof *m->side[i].held);
-        m->side[i].sum = calloc(count, sizeof *m->side[i].sum);
-        m->side[i].equal = calloc(count, sizeof *m->side[i].equal);
-        m->side[i].keys = calloc(count, sizeof *m->side[i].keys);
-        m->side[i].left = calloc(count, sizeof *m->side[i].left);
-        m->side[i].nodes = calloc(count, sizeof *m->side[i].nodes);
-        fits = fits && m->side[i].held && m->side[i].sum && m->side[i].equal && m->side[i].keys &&
-               m->side[i].left && m->side[i].nodes;
+        m->side[i].held = bn_zalloc(count, sizeof *m->side[i].held);
+        m->side[i].sum = bn_zalloc(count, sizeof *m->side[i].sum);
+        m->side[i].equal = bn_zalloc(count, sizeof *m->side[i].equal);
+        m->side[i].keys = bn_zalloc(count, sizeof *m->side[i].keys);
+        m->side[i].left = bn_zalloc(count, sizeof *m->side[i].left);
+        m->side[i].nodes = bn_zalloc(count, sizeof *m->side[i].nodes);
     }
-    return fits;
 }
 
-static bool match_all(matching *m)
+static void match_all(matching *m)
 {
     RUN(m, first, ALL);
     find_equal(m);
@@ -448,21 +438,17 @@ static bool match_all(matching *m)
     RUN(m, held_once, HELD);
     RUN(m, alike, NOT_HELD);
     RUN(m, held, HELD);
-    if (!settle(m))
-        return false;
+    settle(m);
     /* Of what is held, one graph may have more than the other. */
     RUN(m, alike, ALL);
     RUN(m, changed, ALL);
-    if (!settle(m))
-        return false;
+    settle(m);
     match_by_users(m);
-    if (!settle(m))
-        return false;
+    settle(m);
     check_parents(m, true);
-    return true;
 }
 
-bool shlo_match(const shlo_graph *a, const shlo_graph *b, uint32_t *pair, uint32_t *back,
+void shlo_match(const shlo_graph *a, const shlo_graph *b, uint32_t *pair, uint32_t *back,
                 uint32_t *moved)
 {
     matching m = {.graph = {a, b}, .pair = pair, .back = back, .moved = moved};
@@ -470,7 +456,8 @@ bool shlo_match(const shlo_graph *a, const shlo_graph *b, uint32_t *pair, uint32
         pair[i] = SHLO_NONE;
     for (size_t i = 0; i < b->node_count; i++)
         back[i] = SHLO_NONE;
-    const bool fits = make_room(&m) && match_all(&m);
+    make_room(&m);
+    match_all(&m);
     free(m.tallies);
     free(m.trace);
     for (int i = 0; i < 2; i++) {
@@ -481,5 +468,4 @@ bool shlo_match(const shlo_graph *a, const shlo_graph *b, uint32_t *pair, uint32
         free(m.side[i].left);
         free(m.side[i].nodes);
     }
-    return fits;
 }

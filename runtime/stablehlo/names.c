@@ -16,12 +16,6 @@ bn_code shlo_fail_at(const shlo_reader *r, uint32_t line, const char *what)
     return bn_fail(r->st, BN_FORMAT, "line %u: %s", line, what);
 }
 
-bn_code shlo_no_memory(const shlo_reader *r)
-{
-    return bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for a graph of %zu statements",
-                   r->graph ? r->graph->node_count : 0);
-}
-
 /* ---- values ------------------------------------------------------------------------------- */
 
 bn_code shlo_define(shlo_reader *r, uint64_t name, shlo_operand value)
@@ -29,9 +23,8 @@ bn_code shlo_define(shlo_reader *r, uint64_t name, shlo_operand value)
     if (r->value_count >= SHLO_MOST_VALUES)
         return bn_fail(r->st, BN_FORMAT, "more than %u values", SHLO_MOST_VALUES);
     uint32_t *slot = shlo_map_at(&r->names, name);
-    if (!slot || !bn_reserve(&r->undo, r->undo_count + 1, &r->undo_room, sizeof *r->undo) ||
-        !bn_reserve(&r->values, r->value_count + 1, &r->value_room, sizeof *r->values))
-        return shlo_no_memory(r);
+    bn_grow(&r->undo, r->undo_count + 1, &r->undo_room, sizeof *r->undo);
+    bn_grow(&r->values, r->value_count + 1, &r->value_room, sizeof *r->values);
     r->undo[r->undo_count++] = (shlo_undo){name, *slot};
     r->values[r->value_count] = value;
     *slot = (uint32_t)r->value_count++;
@@ -61,20 +54,18 @@ void shlo_forget(shlo_reader *r, size_t undo)
 
 /* ---- ops ---------------------------------------------------------------------------------- */
 
-bn_code shlo_op_number(shlo_reader *r, shlo_piece name, uint32_t *number)
+uint32_t shlo_op_number(shlo_reader *r, shlo_piece name)
 {
     shlo_graph *g = r->graph;
     uint32_t *slot = shlo_map_at(&r->ops, shlo_hash(name.at, name.length));
-    if (!slot || !bn_reserve(&g->ops, g->op_count + 1, &g->op_room, sizeof *g->ops) ||
-        !bn_reserve(&g->op_forms, g->op_count + 1, &g->form_room, sizeof *g->op_forms))
-        return shlo_no_memory(r);
     if (*slot == SHLO_NONE) {
+        bn_grow(&g->ops, g->op_count + 1, &g->op_room, sizeof *g->ops);
+        bn_grow(&g->op_forms, g->op_count + 1, &g->form_room, sizeof *g->op_forms);
         g->op_forms[g->op_count] = 0;
         g->ops[g->op_count] = name;
         *slot = (uint32_t)g->op_count++;
     }
-    *number = *slot;
-    return BN_OK;
+    return *slot;
 }
 
 /* ---- places ------------------------------------------------------------------------------- */
@@ -133,14 +124,13 @@ bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_place place)
     if (r->place_count >= SHLO_MOST_NODES)
         return bn_fail(r->st, BN_FORMAT, "more than %u places", SHLO_MOST_NODES);
     uint32_t *slot = shlo_map_at(&r->aliases, name);
-    if (!slot || !bn_reserve(&r->places, r->place_count + 1, &r->place_room, sizeof *r->places))
-        return shlo_no_memory(r);
+    bn_grow(&r->places, r->place_count + 1, &r->place_room, sizeof *r->places);
     r->places[r->place_count] = place;
     *slot = (uint32_t)r->place_count++;
     return BN_OK;
 }
 
-/* What PIECE, the name of a place or its SOURCE, stands for where it is an alias. */
+/* PIECE, the name of a place or its SOURCE, with an alias replaced. */
 static shlo_piece resolve(const shlo_reader *r, shlo_piece piece, bool source)
 {
     for (int i = 0; i < MOST_ALIASES && piece.length > 0 && piece.at[0] == '#'; i++) {

@@ -20,8 +20,7 @@ bn_code shlo_node_add(shlo_reader *r, uint32_t parent, uint32_t line, uint32_t *
     shlo_graph *g = r->graph;
     if (g->node_count >= SHLO_MOST_NODES)
         return bn_fail(r->st, BN_FORMAT, "more than %u statements", SHLO_MOST_NODES);
-    if (!bn_reserve(&g->nodes, g->node_count + 1, &g->node_room, sizeof *g->nodes))
-        return shlo_no_memory(r);
+    bn_grow(&g->nodes, g->node_count + 1, &g->node_room, sizeof *g->nodes);
     g->nodes[g->node_count] = (shlo_node){.line = line, .parent = parent, .depth = r->depth};
     *index = (uint32_t)g->node_count++;
     return BN_OK;
@@ -107,7 +106,8 @@ static bn_code name_op(shlo_reader *r, shlo_frame *f)
     node->op_hash = shlo_op_hash(name);
     f->named = true;
     f->generic = t[f->op].kind == SHLO_TOKEN_STRING;
-    return shlo_op_number(r, name, &node->op);
+    node->op = shlo_op_number(r, name);
+    return BN_OK;
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -181,11 +181,10 @@ static bn_code argument_node(shlo_reader *r, shlo_frame *f, size_t from, size_t 
     const size_t end = type_end(t, from + 2, to);
     uint32_t index = 0;
     bn_code code = shlo_node_add(r, f->node, t[from].line, &index);
-    if (code == BN_OK)
-        code = shlo_op_number(r, (shlo_piece){"argument", 8}, &r->graph->nodes[index].op);
     if (code != BN_OK)
         return code;
     shlo_node *node = &r->graph->nodes[index];
+    node->op = shlo_op_number(r, (shlo_piece){"argument", 8});
     node->kind = SHLO_ARGUMENT;
     node->depth++;
     node->result_count = 1;
@@ -360,8 +359,7 @@ static bn_code add_operand(shlo_reader *r, uint32_t node, const shlo_token *toke
     shlo_operand value;
     if (g->operand_count >= SHLO_MOST_VALUES)
         return bn_fail(r->st, BN_FORMAT, "more than %u operands", SHLO_MOST_VALUES);
-    if (!bn_reserve(&g->operands, g->operand_count + 1, &g->operand_room, sizeof *g->operands))
-        return shlo_no_memory(r);
+    bn_grow(&g->operands, g->operand_count + 1, &g->operand_room, sizeof *g->operands);
     bn_code code = shlo_look_up(r, token, &value);
     if (code != BN_OK)
         return code;
@@ -390,7 +388,7 @@ static bn_code read_words(shlo_reader *r, const shlo_frame *f, size_t from, size
             bn_code code = add_operand(r, f->node, &t[i]);
             if (code != BN_OK)
                 return code;
-            /* What stands between operands would say how many there are. */
+            /* Marks between operands would count them. */
             i += i + 1 < to && shlo_is_mark(&t[i + 1], ',');
         } else if (t[i].kind != SHLO_TOKEN_REGION && !(module && t[i].at[0] == '@')) {
             hash = shlo_mix(hash, t[i].hash);
@@ -478,18 +476,15 @@ static size_t last_colon(const shlo_token *t, size_t from, size_t count)
 
 /* The operands of a reduction, "(%a init: %b), (%c init: %d)", as the generic form has them: a c b
  * d. */
-static bn_code order_operands(shlo_reader *r, const shlo_node *node)
+static void order_operands(shlo_reader *r, const shlo_node *node)
 {
     shlo_operand *list = &r->graph->operands[node->first_operand];
     const uint32_t count = node->operand_count;
-    shlo_operand *copy = malloc(count * sizeof *copy);
-    if (!copy)
-        return shlo_no_memory(r);
+    shlo_operand *copy = bn_alloc(count * sizeof *copy);
     memcpy(copy, list, count * sizeof *copy);
     for (uint32_t i = 0; i < count; i++)
         list[i / 2 + (i % 2) * (count / 2)] = copy[i];
     free(copy);
-    return BN_OK;
 }
 
 static bn_code read_op(shlo_reader *r, const shlo_frame *f)
@@ -518,13 +513,13 @@ static bn_code read_op(shlo_reader *r, const shlo_frame *f)
         *forms |= SHLO_FORM_GENERIC;
     if (!shlo_says(&statement, &r->scratch, &says, &applies)) {
         *forms |= SHLO_FORM_OWN;
-        return r->scratch.failed ? shlo_no_memory(r) : BN_OK;
+        return BN_OK;
     }
     node->attribute_hash = says;
     node->applies = applies;
     if (!f->generic && node->operand_count > 2 && node->operand_count % 2 == 0 &&
         shlo_is_called(statement.name, "stablehlo.reduce"))
-        return order_operands(r, node);
+        order_operands(r, node);
     return BN_OK;
 }
 
@@ -551,7 +546,7 @@ static void read_results_of(const shlo_token *t, size_t at, size_t to, shlo_node
     }
 }
 
-/* What a function says by its name and by whether others see it, "public". */
+/* Hash of a function's name and visibility, "public". */
 static uint64_t name_words(uint64_t name, const char *visible, size_t length)
 {
     const uint64_t seen = length ? shlo_mix(2, shlo_hash(visible, length)) : 0;
@@ -686,7 +681,7 @@ static void read_text(const shlo_token *t, size_t count, shlo_node *node)
     node->text = shlo_piece_of(t, 0, end);
 }
 
-/* What all that NODE is computed of says. */
+/* Hash of NODE and all that it is computed of. */
 static uint64_t deep_of(const shlo_graph *g, const shlo_node *node, uint64_t inside)
 {
     uint64_t deep = shlo_mix(node->local, inside);
@@ -699,7 +694,7 @@ static uint64_t deep_of(const shlo_graph *g, const shlo_node *node, uint64_t ins
     return deep;
 }
 
-/* What the labels of its blocks would say of an op in its own form: the types of a loop's values,
+/* Hash of the block labels that an op in its own form would have: the types of a loop's values,
  * for both regions, and of a reducer's. */
 static uint64_t block_types(const shlo_token *t, size_t count, const shlo_node *node,
                             shlo_piece name)

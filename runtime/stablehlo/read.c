@@ -24,8 +24,7 @@ static bn_code push(shlo_reader *r, const shlo_token *token)
 {
     if (r->token_count >= MOST_TOKENS)
         return shlo_fail_at(r, token->line, "a statement of more than 4,000,000 words");
-    if (!bn_reserve(&r->tokens, r->token_count + 1, &r->token_room, sizeof *r->tokens))
-        return shlo_no_memory(r);
+    bn_grow(&r->tokens, r->token_count + 1, &r->token_room, sizeof *r->tokens);
     r->tokens[r->token_count++] = *token;
     return BN_OK;
 }
@@ -218,7 +217,7 @@ static bn_code read_block(shlo_reader *r, shlo_frame *around)
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-/* What is no text at all. */
+/* Refuses bytes that are no text. */
 static bn_code check_text(const char *text, size_t length, bn_status *st)
 {
     if (length > SHLO_MOST_BYTES)
@@ -233,13 +232,9 @@ static bn_code check_text(const char *text, size_t length, bn_status *st)
 
 static bn_code read_all(shlo_reader *r, const char *text, size_t length)
 {
-    shlo_graph *g = r->graph = calloc(1, sizeof *g);
-    if (!g || !(g->text = malloc(length + 1)) ||
-        !bn_reserve(&r->tokens, 64, &r->token_room, sizeof *r->tokens))
-        return bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for a text of %zu bytes", length);
-    if (length > 0)
-        memcpy(g->text, text, length);
-    g->text[length] = '\0';
+    shlo_graph *g = r->graph = bn_zalloc(1, sizeof *g);
+    bn_grow(&r->tokens, 64, &r->token_room, sizeof *r->tokens);
+    g->text = bn_strndup(text, length);
     g->length = length;
     r->scanner = (shlo_scanner){g->text, g->text + length, 1, true};
     bn_code code = advance(r);

@@ -6,15 +6,6 @@
 
 #include <string.h>
 
-const char shlo_kinds[256] = "0000000001111100" /* \t to \r */
-                             "0000000000000000"
-                             "1000400000000040" /* blank $ . */
-                             "6666666666000000" /* digits */
-                             "0444444444444444" /* A */
-                             "4444444444400004" /* Z _ */
-                             "0444444444444444" /* a */
-                             "4444444444400000" /* z */;
-
 const char *shlo_behind_string(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++)
@@ -22,42 +13,12 @@ const char *shlo_behind_string(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-/* Moves past blanks and comments, and counts lines. */
+/* Moves past blanks and comments. */
 static void skip_blank(shlo_scanner *s)
 {
-    while (s->at < s->end) {
-        if (*s->at == '\n') {
-            s->line++;
-            s->fresh = true;
-            s->at++;
-        } else if (shlo_is_blank(*s->at)) {
-            s->at++;
-        } else if (*s->at == '/' && s->end - s->at > 1 && s->at[1] == '/') {
-            const char *stop = memchr(s->at, '\n', (size_t)(s->end - s->at));
-            s->at = stop ? stop : s->end;
-        } else {
-            return;
-        }
-    }
-}
-
-/* Behind the string that AT begins; NULL: it does not end. Strings hold no ends of lines. */
-static const char *string_end(const char *at, const char *end)
-{
-    for (at++; at < end && *at != '\n'; at++) {
-        if (*at == '\\' && end - at > 1)
-            at++;
-        else if (*at == '"')
-            return at + 1;
-    }
-    return NULL;
-}
-
-static const char *name_end(const char *at, const char *end)
-{
-    while (at < end && shlo_is_name(*at))
-        at++;
-    return at;
+    const uint32_t line = s->line;
+    s->at = shlo_behind_blanks(s->at, s->end, &s->line);
+    s->fresh = s->fresh || s->line != line;
 }
 
 /* The scanner stands at '<'. Ends of lines within do not make what follows the first of a line. */
@@ -68,9 +29,9 @@ static bn_code scan_angle(shlo_scanner *s, shlo_token *token, bn_status *st)
     do {
         const char *at = s->at, *stop = at + 1;
         if (*at == '"')
-            stop = string_end(at, s->end);
+            stop = shlo_string_end(at, s->end);
         else if (shlo_is_name(*at))
-            stop = name_end(at, s->end);
+            stop = shlo_behind_name(at, s->end);
         else if (*at == '<')
             depth++;
         else if (*at == '>' && at[-1] != '-')
@@ -95,9 +56,7 @@ static bn_code scan_angle(shlo_scanner *s, shlo_token *token, bn_status *st)
 static void scan_value(shlo_scanner *s, shlo_token *token)
 {
     const char *name = ++s->at;
-    while (s->at < s->end &&
-           (shlo_is_name(*s->at) || (*s->at == '-' && s->end - s->at > 1 && s->at[1] != '>')))
-        s->at++;
+    s->at = shlo_behind_value(s->at, s->end);
     token->kind = SHLO_TOKEN_VALUE;
     token->hash = shlo_hash(name, (size_t)(s->at - name));
     if (s->end - s->at > 1 && *s->at == '#' && shlo_is_digit(s->at[1]))
@@ -135,7 +94,7 @@ bn_code shlo_scan(shlo_scanner *s, shlo_token *token, bn_status *st)
         return BN_OK; /* SHLO_TOKEN_END is 0 */
     const char c = *s->at;
     if (c == '"') {
-        const char *behind = string_end(s->at, s->end);
+        const char *behind = shlo_string_end(s->at, s->end);
         if (!behind)
             return bn_fail(st, BN_FORMAT, "line %u: a string does not end", token->line);
         s->at = behind;
@@ -146,8 +105,8 @@ bn_code shlo_scan(shlo_scanner *s, shlo_token *token, bn_status *st)
         code = scan_angle(s, token, st);
     } else if (shlo_is_name(c) || ((c == '@' || c == '#' || c == '!') && s->end - s->at > 1 &&
                                    (shlo_is_name(s->at[1]) || s->at[1] == '"'))) {
-        const char *behind = c == '@' && s->at[1] == '"' ? string_end(s->at + 1, s->end)
-                                                         : name_end(s->at + 1, s->end);
+        const char *behind = c == '@' && s->at[1] == '"' ? shlo_string_end(s->at + 1, s->end)
+                                                         : shlo_behind_name(s->at + 1, s->end);
         if (!behind)
             return bn_fail(st, BN_FORMAT, "line %u: a name does not end", token->line);
         s->at = behind;

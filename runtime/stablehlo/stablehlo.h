@@ -2,10 +2,10 @@
  * stablehlo.h - StableHLO text as a graph of its statements, and how two such graphs differ.
  *
  * The reader knows the shape of MLIR's text: statements, the values that they name and use,
- * regions, types, places. So it reads what any version of StableHLO prints, and it tells nothing of
- * what an op means. Of ops it knows only how they are written, in MLIR's generic form and in the
- * usual one. The compiler's own reader is the plugin's, the simulator's is runtime/sim/program. Both
- * refuse ops that they do not know, and drop what their work does not need. Source of the form:
+ * regions, types, places. So it reads what any version of StableHLO prints. Of ops it knows how
+ * they are written, in MLIR's generic form and in the usual one, and not what they mean. The
+ * simulator reads what they mean (runtime/sim/program), refuses ops that it does not know, and
+ * drops what it does not need: of both readers only tokens.h is the same. Source of the form:
  * MLIR's language reference.
  *
  * It knows no plugin and no trace. Prefix shlo_.
@@ -14,6 +14,7 @@
 #define BENCH_RUNTIME_STABLEHLO_H
 
 #include "runtime/base/base.h"
+#include "runtime/stablehlo/tokens.h"
 
 /* ---- graphs (read.c) --------------------------------------------------------------- */
 
@@ -100,8 +101,6 @@ void shlo_graph_free(shlo_graph *graph); /* NULL allowed */
 /* ---- what a program declares (declared.c, bytecode.c, devices.c)-------------------------------
  */
 
-#define SHLO_MOST_RANK 32
-
 /* An argument or a result of the entry function, @main. Texts are NULL where it says nothing. */
 typedef struct shlo_value {
     char dtype[32]; /* as StableHLO writes it, "f32", "ui8", "f8E4M3FN", "complex<f32>"; cut */
@@ -142,7 +141,7 @@ BN_MUST_USE bn_code shlo_declared_read(const char *text, size_t length, shlo_dec
 BN_MUST_USE bn_code shlo_declared_read_bytecode(const void *bytes, size_t length,
                                                 shlo_declared *declared, bn_status *st);
 /* An empty one, for readers of other forms (runtime/hlo). */
-BN_MUST_USE bn_code shlo_declared_open(shlo_declared *declared, bn_status *st);
+void shlo_declared_open(shlo_declared *declared);
 /* Notes in DECLARED that what WHAT names, of LENGTH bytes, is for the device DEVICE; -1: that it
  * communicates and names none. The highest device stays. */
 void shlo_note_device(shlo_declared *declared, int64_t device, const char *what, size_t length);
@@ -215,7 +214,7 @@ typedef struct shlo_diff {
  * The graphs are the same, COUNT 0, exactly if every statement has a match without a difference:
  * they then compute the same, up to collisions of 64-bit hashes. In which of MLIR's text forms they
  * are written does not count. BN_NOT_SUPPORTED: an op is in generic form in one, and in a form of
- * its own in the other that is not known; its name is told. BN_OUT_OF_MEMORY.
+ * its own in the other that is not known; the message has its name.
  */
 BN_MUST_USE bn_code shlo_diff_make(const shlo_graph *a, const shlo_graph *b, shlo_diff **diff,
                                    bn_status *st);

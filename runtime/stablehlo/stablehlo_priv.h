@@ -2,6 +2,7 @@
  * stablehlo_priv.h - what the files of the room share.
  *
  *   map.c     hashes -> numbers            align.c   a common sequence of two lists of keys
+ *   tokens.c  what the simulator cuts alike (tokens.h)
  *   scan.c    text -> tokens               match.c   which statements stand for each other
  *   alias.c   names of types, attributes
  *   names.c   values, ops, places          diff.c    differences, counts
@@ -23,28 +24,8 @@ static inline bool shlo_is_piece(shlo_piece piece, const char *text)
     return piece.length == strlen(text) && memcmp(piece.at, text, piece.length) == 0;
 }
 
-/* ---- characters (scan.c) ------------------------------------------------------------------ */
-
-/* What each byte can be, as bits of a digit: texts are read byte by byte. */
-enum { SHLO_BLANK = 1, SHLO_DIGIT = 2, SHLO_NAME = 4 /* of names and numbers alike */ };
-extern const char shlo_kinds[256];
-
-static inline bool shlo_is_blank(char c)
-{
-    return shlo_kinds[(unsigned char)c] & SHLO_BLANK;
-}
-
-static inline bool shlo_is_digit(char c)
-{
-    return shlo_kinds[(unsigned char)c] & SHLO_DIGIT;
-}
-
-static inline bool shlo_is_name(char c)
-{
-    return shlo_kinds[(unsigned char)c] & SHLO_NAME;
-}
-
-/* Behind the string that begins at AT, with its quotes; END where it does not end. */
+/* Behind the string that begins at AT, with its quotes, however many lines it has; END where it
+ * does not end. (scan.c) */
 const char *shlo_behind_string(const char *at, const char *end);
 
 /* ---- hashes and maps (map.c) ------------------------------------------------------------ */
@@ -70,7 +51,7 @@ typedef struct shlo_map {
 } shlo_map;
 /* Where KEY's number is; NULL: there is none. Holds until the next shlo_map_at. */
 uint32_t *shlo_map_find(const shlo_map *map, uint64_t key);
-/* The same; a new one is SHLO_NONE. NULL without memory. */
+/* The same; a new one is SHLO_NONE. */
 uint32_t *shlo_map_at(shlo_map *map, uint64_t key);
 void shlo_map_free(shlo_map *map);
 
@@ -150,7 +131,7 @@ typedef struct shlo_frame {
     bool generic;             /* "stablehlo.add"(...): the op is quoted */
 } shlo_frame;
 
-/* What a name stood for before. */
+/* Former meaning of a name. */
 typedef struct shlo_undo {
     uint64_t name;
     uint32_t value;
@@ -178,21 +159,20 @@ typedef struct shlo_reader {
 
 /* ---- (names.c) */
 bn_code shlo_fail_at(const shlo_reader *r, uint32_t line, const char *what);
-bn_code shlo_no_memory(const shlo_reader *r);
 /* From here on the name of hash NAME is VALUE. */
 BN_MUST_USE bn_code shlo_define(shlo_reader *r, uint64_t name, shlo_operand value);
-/* What TOKEN, a value, stands for. BN_FORMAT: it has not been defined. */
+/* The value that TOKEN names. BN_FORMAT: it has not been defined. */
 BN_MUST_USE bn_code shlo_look_up(const shlo_reader *r, const shlo_token *token,
                                  shlo_operand *value);
 /* Names are again what they were when there were UNDO changes. */
 void shlo_forget(shlo_reader *r, size_t undo);
 /* The number of the op called NAME. */
-BN_MUST_USE bn_code shlo_op_number(shlo_reader *r, shlo_piece name, uint32_t *number);
+uint32_t shlo_op_number(shlo_reader *r, shlo_piece name);
 /* Behind "loc(...)", if that is what stands at AT; else AT. */
 size_t shlo_behind_place(const shlo_token *tokens, size_t at, size_t count);
 /* The text of the tokens from FIRST to before BEHIND; empty where there are none. */
 shlo_piece shlo_piece_of(const shlo_token *tokens, size_t first, size_t behind);
-/* What the COUNT tokens of "loc(...)" say: names and sources may be aliases, "#loc1". */
+/* The place of the COUNT tokens of "loc(...)": names and sources may be aliases, "#loc1". */
 shlo_place shlo_place_of(const shlo_token *tokens, size_t count);
 /* The alias of hash NAME stands for PLACE. */
 BN_MUST_USE bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_place place);
@@ -212,14 +192,14 @@ BN_MUST_USE bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f);
 
 /* ---- devices (devices.c) -------------------------------------------------------------------- */
 
-/* Whether by OP, named without its dialect, devices exchange values. */
+/* Whether OP, named without its dialect, is a collective. */
 bool shlo_communicates(shlo_piece op);
 /* Notes in TO a mesh of DEVICES, which names HIGHEST, or -1. */
 void shlo_note_mesh(shlo_declared *to, int64_t devices, int64_t highest);
 /* The devices of the meshes in TEXT, each behind "mesh<", and the highest that they name, or -1.
  * There may be none: *DEVICES is 0. */
 void shlo_meshes_in(shlo_piece text, int64_t *devices, int64_t *highest);
-/* Whether an attribute called KEY spreads values over devices by what stands in strings. */
+/* Whether an attribute called KEY has strings that spread values over devices. */
 bool shlo_spreads(shlo_piece key);
 
 /* ---- alignment (align.c) -------------------------------------------------------------------- */
@@ -240,8 +220,8 @@ void shlo_align(const uint64_t *x, size_t x_count, const uint64_t *y, size_t y_c
 /* ---- matches (match.c) ----------------------------------------------------------------------- */
 
 /* Fills PAIR and BACK as shlo_diff has them. MOVED, all zero, one for each node of A, gets 1 where
- * the match stands in another order than the others. False without memory. */
-bool shlo_match(const shlo_graph *a, const shlo_graph *b, uint32_t *pair, uint32_t *back,
+ * the match stands in another order than the others. */
+void shlo_match(const shlo_graph *a, const shlo_graph *b, uint32_t *pair, uint32_t *back,
                 uint32_t *moved);
 
 #endif

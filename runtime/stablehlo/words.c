@@ -13,13 +13,10 @@ void shlo_piece_put(shlo_piece piece, size_t most, bn_text *out)
 {
     bn_text own = {0};
     bn_text_append(&own, piece.at, piece.length > most ? most + 1 : piece.length);
-    if (!own.failed) {
-        own.data[bn_utf8_fit(own.data, most)] = '\0';
-        bn_text_plain(out, own.data);
-    }
+    own.data[bn_utf8_fit(own.data, most)] = '\0';
+    bn_text_plain(out, own.data);
     if (piece.length > most)
         bn_text_puts(out, "...");
-    out->failed = out->failed || own.failed;
     bn_text_free(&own);
 }
 
@@ -103,22 +100,18 @@ static void put_both(shlo_piece a, shlo_piece b, bn_text *out)
     bn_text x = {0}, y = {0};
     put_nameless(a, &x);
     put_nameless(b, &y);
-    if (x.failed || y.failed) {
-        out->failed = true;
-    } else {
-        const size_t from = differ_at(&x, &y);
-        put_from(&x, from, out);
-        bn_text_puts(out, " in A, ");
-        put_from(&y, from, out);
-        bn_text_puts(out, " in B");
-    }
+    const size_t from = differ_at(&x, &y);
+    put_from(&x, from, out);
+    bn_text_puts(out, " in A, ");
+    put_from(&y, from, out);
+    bn_text_puts(out, " in B");
     bn_text_free(&x);
     bn_text_free(&y);
 }
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* What gives operand INDEX of NODE. */
+/* The statement that gives operand INDEX of NODE. */
 static void put_operand(const shlo_graph *g, const shlo_node *node, uint32_t index, bn_text *out)
 {
     if (index >= node->operand_count) {

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "models/model_priv.h"
+#include "tests/support/identifiers.h"
 
 #ifndef GOLDEN_FOLDER
 #define GOLDEN_FOLDER "tests/golden"

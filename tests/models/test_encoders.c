@@ -8,7 +8,7 @@
 
 /* ---- sizes ------------------------------------------------------------------ */
 
-static void expect_error(const char *name, model_options options, const char *message)
+static void expect_error(const char *name, model_options options, const char *identifiers)
 {
     bn_status st = {.code = BN_OK};
     model *m = NULL;
@@ -16,26 +16,23 @@ static void expect_error(const char *name, model_options options, const char *me
     options.small = true;
     assert_int_equal(model_new(name, &options, &m, &st), BN_INVALID);
     assert_null(m);
-    assert_string_equal(st.message, message);
+    if (!has_identifiers(st.message, identifiers))
+        fail_msg("%s", st.message);
 }
 
 static void test_sizes_that_do_not_fit(void **state)
 {
     (void)state;
     expect_error("vit_small_patch16_224", (model_options){.image = 50},
-                 "vit_small_patch16_224: option image: 50 is not a multiple of the patch size 8");
+                 "vit_small_patch16_224|option image|50|8");
     expect_error("vit_small_patch16_224", (model_options){.image = 4},
-                 "vit_small_patch16_224: option image: 4 is not a multiple of the patch size 8");
+                 "vit_small_patch16_224|option image|4|8");
     expect_error("vit_small_patch16_224", (model_options){.seq = 16},
-                 "vit_small_patch16_224: option seq: the model has none");
-    expect_error("bert", (model_options){.seq = 65},
-                 "bert: option seq: 65 is more than the 64 positions that the model has");
-    expect_error("unit_qnli", (model_options){.seq = 65},
-                 "unit_qnli: option seq: 65 is more than the 64 positions that the model has");
-    expect_error("bert_pytorch", (model_options){.seq = 513},
-                 "bert_pytorch: option seq: 513 is more than the 512 positions that the model has");
-    expect_error("bert_pytorch", (model_options){.pad = true},
-                 "bert_pytorch: option pad: the model has no padding");
+                 "vit_small_patch16_224|option seq");
+    expect_error("bert", (model_options){.seq = 65}, "bert|option seq|65|64");
+    expect_error("unit_qnli", (model_options){.seq = 65}, "unit_qnli|option seq|65|64");
+    expect_error("bert_pytorch", (model_options){.seq = 513}, "bert_pytorch|option seq|513|512");
+    expect_error("bert_pytorch", (model_options){.pad = true}, "bert_pytorch|option pad");
 }
 
 /* How many nodes are called NAME. */
@@ -137,7 +134,7 @@ static void expect_scope(const char *name, const char *scope)
     tg_trace_begin(t);
     model_step(t, m);
     assert_int_equal(tg_trace_cut(t, one, NULL, &graphs, &count, &st), BN_OK);
-    assert_int_equal(tg_graph_lower(graphs[0], "step", &text, &st), BN_OK);
+    tg_graph_lower(graphs[0], "step", &text);
     char location[256];
     snprintf(location, sizeof location, "loc(\"backward/%s/", scope);
     if (!strstr(text.data, location))

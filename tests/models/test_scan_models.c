@@ -96,11 +96,9 @@ static void steps_do_the_same_work(void **state)
 
 static size_t loops_in(const tg_graph *graph, size_t *length)
 {
-    bn_status st = {.code = BN_OK};
     bn_text text = {0};
     size_t loops = 0;
-    if (tg_graph_lower(graph, "step", &text, &st) != BN_OK)
-        fail_msg("%s", st.message);
+    tg_graph_lower(graph, "step", &text);
     for (const char *at = text.data; (at = strstr(at, "\"stablehlo.while\"")); at++)
         loops++;
     if (length)
@@ -217,7 +215,7 @@ static void what_a_loop_saves_wants_a_loop(void **state)
         bn_status st = {.code = BN_OK};
         model *m = NULL;
         assert_int_equal(model_new("llama", &wrong[i], &m, &st), BN_INVALID);
-        assert_non_null(strstr(st.message, "only training with the option scan"));
+        assert_true(has_identifiers(st.message, "option|scan"));
         assert_null(m);
     }
 }
@@ -229,7 +227,7 @@ static void models_without_like_layers_refuse(void **state)
     model *m = NULL;
     const model_options o = {.scan = true, .dtype = TG_F32};
     assert_int_equal(model_new("resnet18", &o, &m, &st), BN_INVALID);
-    assert_non_null(strstr(st.message, "resnet18: option scan: the model has no like layers"));
+    assert_true(has_identifiers(st.message, "resnet18|option scan"));
     assert_null(m);
 }
 

@@ -16,7 +16,6 @@
 typedef struct fit {
     tg_tensor *w, *momentum, *input, *target, *rate, *loss;
     bool branch;      /* read the loss and choose by it */
-    bool hold;        /* keep the error across the read */
     double threshold; /* of that choice */
     int calls;
 } fit;
@@ -46,8 +45,6 @@ static void fit_step(tg_trace *t, void *context)
     tg_tensor *rate = f->rate;
     if (f->branch) {
         float value;
-        if (f->hold)
-            tg_hold(t, error);
         tg_read(t, loss, &value, sizeof value);
         if ((double)value > f->threshold)
             rate = tg_mul(t, rate, tg_scalar(t, TG_F32, 0.5));

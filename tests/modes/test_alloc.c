@@ -124,6 +124,19 @@ static void watch_noted(mode *m, const mode_call *call, const char *name)
     assert_int_equal(bn_timeline_describe(t)->steps_shown, 5);
 }
 
+/* Compiling, which is not watched, would take most of the time: code need not be good, and modes
+ * share it. */
+static const char *const quick[] = {"xla_backend_optimization_level=0"};
+static char executables[1024];
+
+static int begin_all(void **state)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(executables, sizeof executables, "%s/alloc-XXXXXX", parent ? parent : "/tmp");
+    assert_non_null(mkdtemp(executables));
+    return group_setup(state);
+}
+
 static void run(const char *name, unsigned graphs, int in_flight, int steps)
 {
     bn_status st = {0};
@@ -132,7 +145,10 @@ static void run(const char *name, unsigned graphs, int in_flight, int steps)
     size_t count;
     char title[80];
     model_options o = {.small = true, .train = true, .dtype = TG_F32};
-    mode_options way = {.graphs = graphs, .in_flight = in_flight};
+    mode_options way = {.graphs = graphs,
+                        .in_flight = in_flight,
+                        .cache_dir = executables,
+                        .compile = {.flags = quick, .flag_count = 1}};
     assert_ok(model_new("resnet18", &o, &network, &st), &st);
     assert_ok(mode_create(name, client, &way, &m, &st), &st);
     write_all(m, network);
@@ -177,7 +193,7 @@ static void recorded_steps_allocate_nothing(void **state)
     const mode_part parts[] = {
         {"product", {"mlir", product, sizeof product - 1, NULL, 0}, NULL, 0, 2, 1},
         {"update", {"mlir", update, sizeof update - 1, NULL, 0}, NULL, 0, 2, 1}};
-    const mode_argument type = {.dtype = RT_F32, .rank = 1, .dims = {64}, .result = -1};
+    const mode_argument type = {.dtype = BN_F32, .rank = 1, .dims = {64}, .result = -1};
     const mode_input inputs[] = {{type, host, 3}, {type, host, MODE_NO_VALUE}};
     const size_t first[] = {0, 1}, second[] = {0, 2};
     const mode_run runs[] = {{.part = 0, .arguments = first, .alone_ns = 1000},
@@ -224,5 +240,5 @@ int main(void)
         cmocka_unit_test(eager_steps_allocate_nothing),
         cmocka_unit_test(recorded_steps_allocate_nothing),
     };
-    return cmocka_run_group_tests(tests, group_setup, end_of_all);
+    return cmocka_run_group_tests(tests, begin_all, end_of_all);
 }

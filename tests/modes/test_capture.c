@@ -59,14 +59,12 @@ static void guards_notice_statics_and_shapes(void **state)
 }
 
 /* Losses of SIX steps of a function that branches on its loss. */
-static void run_branching(const char *name, bool hold, float losses[6], int64_t counters[3],
-                          int *calls)
+static void run_branching(const char *name, float losses[6], int64_t counters[3], int *calls)
 {
     mode *m = mode_new(name, &(mode_options){0});
     fit f = fit_new(m);
     bn_status st = {0};
     f.branch = true;
-    f.hold = hold;
     f.threshold = reference_loss(1, 0.01) * 0.9; /* passed in the third step */
     for (int i = 0; i < 6; i++) {
         if (i == 3) { /* back to the start: values seen before */
@@ -88,22 +86,20 @@ static void run_branching(const char *name, bool hold, float losses[6], int64_t 
 static void graph_breaks_follow_the_value_read(void **state)
 {
     (void)state;
-    float eager[6], lazy[6], capture[6], held[6];
+    float eager[6], lazy[6], capture[6];
     int64_t c[3];
     int calls;
-    run_branching("eager", false, eager, c, &calls);
+    run_branching("eager", eager, c, &calls);
     assert_int_equal(calls, 6);
-    run_branching("lazy", false, lazy, c, &calls);
+    run_branching("lazy", lazy, c, &calls);
     assert_int_equal(c[0], 6);
     assert_int_equal(calls, 6);
     assert_true(c[2] >= 3); /* up to the read, and two endings */
-    run_branching("lazy", true, held, c, &calls);
-    run_branching("capture", false, capture, c, &calls);
+    run_branching("capture", capture, c, &calls);
     assert_int_equal(calls, 3); /* one for each loss seen; the second three are replays */
     assert_int_equal(c[1], 2);
     for (int i = 0; i < 6; i++) {
         assert_float_equal(lazy[i], eager[i], 1e-4);
-        assert_float_equal(held[i], lazy[i], 1e-4);
         assert_float_equal(capture[i], lazy[i], 1e-4);
     }
     assert_float_equal(capture[0], capture[3], 1e-6);

@@ -31,7 +31,7 @@ static float *host;
 
 static mode_input input_of(size_t heir_of)
 {
-    return (mode_input){.type = {.dtype = RT_F32, .rank = 1, .dims = {2097152}, .result = -1},
+    return (mode_input){.type = {.dtype = BN_F32, .rank = 1, .dims = {2097152}, .result = -1},
                         .host = host,
                         .heir_of = heir_of};
 }

@@ -3,6 +3,7 @@
  * runtime.
  */
 #include "tests/support/client_fixture.h"
+#include "tests/support/live.h"
 
 #include "modes/mode.h"
 
@@ -36,7 +37,7 @@ static mode_part part_of(const char *label, const char *text, size_t arguments)
 
 static mode_input input_of(const float *host, size_t heir_of)
 {
-    return (mode_input){.type = {.dtype = RT_F32, .rank = 1, .dims = {2}, .result = -1},
+    return (mode_input){.type = {.dtype = BN_F32, .rank = 1, .dims = {2}, .result = -1},
                         .host = host,
                         .heir_of = heir_of};
 }
@@ -197,7 +198,7 @@ static void what_does_not_fit_is_told(void **state)
     a[0] = 3; /* its own result */
     runs[0].part = 1;
     assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID,
-                 "takes value 3", &st);
+                 "execution|value 3", &st);
     a[0] = 0;
     runs[0].part = 2;
     assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID,
@@ -205,18 +206,18 @@ static void what_does_not_fit_is_told(void **state)
     runs[0] = (mode_run){.part = 0, .arguments = a, .keep = keep, .keep_count = 1};
     keep[0] = 1;
     assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID,
-                 "keeps argument 1", &st);
+                 "execution|argument 1", &st);
     keep[0] = 0;
     inputs[0].heir_of = inputs[1].heir_of = 2;
     assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID,
-                 "input 1 cannot become value 2", &st);
+                 "input 1|value 2", &st);
     inputs[1].heir_of = 1;
     assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID,
-                 "input 1 cannot become value 1", &st);
+                 "input 1|value 1", &st);
     inputs[1].heir_of = MODE_NO_VALUE;
     parts[1].result_count = 2;
     assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_PLUGIN,
-                 "program two has 1 results here, and had 2", &st);
+                 "program two|1 results|2", &st);
     parts[1] = part_of("two", "module { nonsense }", 2);
     assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_FORMAT,
                  "program two", &st);
@@ -256,7 +257,7 @@ static void the_hosts_time_is_in_the_ledger(void **state)
             const uint64_t took = bn_now_ns() - start;
             shortest = took < shortest ? took : shortest;
         }
-        assert_true(shortest < 15 * ms);
+        assert_true(!judges_times() || shortest < 15 * ms);
         assert_ok(mode_step(m, &(mode_call){0}, NULL, &st), &st);
         assert_int_equal(mode_execution_at(m, 0)->per_step, 2);
         mode_destroy(m);
@@ -300,7 +301,7 @@ static void steps_go_on_after_a_failure(void **state)
     assert_null(mode_sequence_input(m, 0));
     assert_non_null(mode_sequence_input(m, 1));
     assert_fails(mode_step_probe(m, &(mode_call){0}, 2, MODE_PROBE_QUEUED, &st), BN_INVALID,
-                 "a first step comes before a probe", &st);
+                 "probe", &st);
     mode_destroy(m);
 }
 
@@ -356,8 +357,7 @@ static void heirs_are_of_their_inputs_type(void **state)
     const mode_run runs[] = {{.arguments = a}};
     const mode_sequence s = {parts, 1, inputs, 1, runs, 1};
     mode *m = open_sequence(&s, MODE_QUEUED, 1);
-    assert_fails(mode_step(m, &(mode_call){0}, NULL, &st), BN_INVALID,
-                 "value 1 is of another type or layout", &st);
+    assert_fails(mode_step(m, &(mode_call){0}, NULL, &st), BN_INVALID, "value 1|input", &st);
     mode_destroy(m);
 }
 

@@ -133,7 +133,7 @@ static void without_a_host_it_is_an_error(void **state)
     bn_status st = {0};
     tg_nonzero(t, x, 4);
     assert_int_equal(tg_trace_status(t, &st), BN_NOT_SUPPORTED);
-    assert_non_null(strstr(st.message, "nonzero: the host computes it"));
+    assert_non_null(strstr(st.message, "nonzero:"));
     tg_trace_begin(t);
     tg_nonzero(t, x, -1);
     st = (bn_status){0};

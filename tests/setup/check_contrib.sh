@@ -488,11 +488,11 @@ serve() {
 }
 serve
 report "service: the first night" "$(
-    lasted "$folder/service" 4 'could not tell: this is the first good night'
+    lasted "$folder/service" 4 'inconclusive: this is the first good night'
     names $service "$(unit ExecStart)"
 )"
 serve
-report "service: the second one, of the same build" "$(lasted "$folder/service" 0 'nothing slower was found')"
+report "service: the second one, of the same build" "$(lasted "$folder/service" 0 'no slowdown found')"
 report "service: bench takes all of its words" "$(accepted)"
 report "service: exit codes 0 and 4 are successes, all others failures" "$(
     for code in $(documented nightly); do
@@ -540,7 +540,7 @@ report "cron: the first night, on a machine without a folder for it" "$(
     fault_of 0
     status=$(sed -n 's/^bench nightly: exit //p' "$folder/out")
     status=${status:-0}
-    lasted "$folder/cron" 4 'could not tell: this is the first good night'
+    lasted "$folder/cron" 4 'inconclusive: this is the first good night'
     grep -qx unknown "$asked" || echo "the label is not 'unknown'"
     names $cron "$command"
 )"
@@ -568,7 +568,7 @@ read -ra words < <(placed "$folder/volume" <<<"${shown#* bench }")
 (cd "$place" && "$stubs/bench" "${words[@]}") >"$folder/out" 2>"$folder/err" </dev/null
 status=$?
 report "container: the night that its comment shows" "$(
-    lasted "$folder/volume" 4 'could not tell: this is the first good night'
+    lasted "$folder/volume" 4 'inconclusive: this is the first good night'
     names $container "$shown"
     [[ $shown == *" -v "*":$(instruction WORKDIR) "* ]] || echo "the volume is not in $(instruction WORKDIR)"
 )"

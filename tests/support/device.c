@@ -1,6 +1,7 @@
 /* device.c - one graph on the default runtime; see device.h. */
 #include "tests/support/device.h"
 
+#include "tests/support/compile_text.h"
 #include "tests/support/evaluator.h"
 #include "tests/support/plugin_leaks.h"
 
@@ -18,16 +19,6 @@ bn_code device_open(rt_client **client, bn_status *st)
     return code == BN_OK ? rt_client_create(plugin, &one, 1, client, st) : code;
 }
 
-static rt_dtype device_dtype(tg_dtype dtype)
-{
-    static const rt_dtype map[TG_DTYPE_COUNT] = {
-        [TG_BOOL] = RT_BOOL, [TG_I8] = RT_S8,   [TG_I32] = RT_S32, [TG_I64] = RT_S64,
-        [TG_U8] = RT_U8,     [TG_U32] = RT_U32, [TG_U64] = RT_U64, [TG_F16] = RT_F16,
-        [TG_BF16] = RT_BF16, [TG_F32] = RT_F32,
-    };
-    return map[dtype];
-}
-
 static bn_code upload(rt_client *client, const tg_tensor *input, rt_buffer **buffer, bn_status *st)
 {
     const tg_type *type = tg_tensor_type(input);
@@ -36,8 +27,8 @@ static bn_code upload(rt_client *client, const tg_tensor *input, rt_buffer **buf
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an input");
     evaluator_pack(type->dtype, tg_tensor_data(tg_input_variable(input)), bytes,
                    tg_type_elements(type));
-    bn_code code = rt_buffer_from_host(client, bytes, device_dtype(type->dtype), type->dims,
-                                       (size_t)type->rank, buffer, st);
+    bn_code code =
+        rt_buffer_from_host(client, bytes, type->dtype, type->dims, (size_t)type->rank, buffer, st);
     free(bytes);
     return code;
 }
@@ -63,9 +54,8 @@ static bn_code compile(rt_client *client, const tg_graph *graph, rt_executable *
                        bn_status *st)
 {
     bn_text text = {0};
-    bn_code code = tg_graph_lower(graph, "samples", &text, st);
-    if (code == BN_OK)
-        code = rt_compile(client, text.data, text.length, NULL, executable, st);
+    tg_graph_lower(graph, "samples", &text);
+    bn_code code = compile_text(client, text.data, text.length, NULL, executable, st);
     bn_text_free(&text);
     return code;
 }

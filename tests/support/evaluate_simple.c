@@ -81,7 +81,7 @@ static void complement(const tg_node *node, const double *const *in, double *con
 static void convert(const tg_node *node, const double *const *in, double *const *out)
 {
     tg_dtype dtype = result_type(node)->dtype;
-    bool whole = !tg_dtype_is_float(dtype) && dtype != TG_BOOL;
+    bool whole = !bn_dtype_is_float(dtype) && dtype != TG_BOOL;
     for (int64_t i = tg_type_elements(result_type(node)); i-- > 0;)
         out[0][i] = whole ? trunc(in[0][i]) : in[0][i];
 }
@@ -90,7 +90,7 @@ static void convert(const tg_node *node, const double *const *in, double *const 
 
 static double quotient(const tg_node *node, double a, double b)
 {
-    return tg_dtype_is_float(result_type(node)->dtype) ? a / b : trunc(a / b);
+    return bn_dtype_is_float(result_type(node)->dtype) ? a / b : trunc(a / b);
 }
 
 static double combine(const tg_node *node, double a, double b)
@@ -266,7 +266,7 @@ static double lowest_of(tg_dtype dtype)
 {
     static const double lowest[TG_DTYPE_COUNT] = {
         [TG_I8] = INT8_MIN, [TG_I32] = INT32_MIN, [TG_I64] = -0x1p63};
-    return tg_dtype_is_float(dtype) ? -INFINITY : lowest[dtype];
+    return bn_dtype_is_float(dtype) ? -INFINITY : lowest[dtype];
 }
 
 static double highest_of(tg_dtype dtype)
@@ -274,7 +274,7 @@ static double highest_of(tg_dtype dtype)
     static const double highest[TG_DTYPE_COUNT] = {
         [TG_I8] = INT8_MAX,  [TG_I32] = INT32_MAX,  [TG_I64] = 0x1p63,
         [TG_U8] = UINT8_MAX, [TG_U32] = UINT32_MAX, [TG_U64] = 0x1p64};
-    return tg_dtype_is_float(dtype) ? INFINITY : highest[dtype];
+    return bn_dtype_is_float(dtype) ? INFINITY : highest[dtype];
 }
 
 static void reduce(const tg_node *node, const double *const *in, double *const *out)

@@ -54,7 +54,7 @@ double evaluator_round(tg_dtype dtype, double value)
         return round_float(value, 8, -126, 0x1.fep127);
     case TG_F32:
         return (double)(float)value;
-    case TG_DTYPE_COUNT:
+    default:
         break;
     }
     return NAN;
@@ -80,12 +80,12 @@ void evaluator_pack(tg_dtype dtype, const double *from, void *to, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         double value = evaluator_round(dtype, from[i]);
-        size_t size = (size_t)tg_dtype_bytes(dtype);
+        size_t size = bn_dtype_bytes(dtype);
         char *at = (char *)to + (size_t)i * size;
         if (dtype == TG_F32) {
             float single = (float)value;
             memcpy(at, &single, size);
-        } else if (tg_dtype_is_float(dtype)) {
+        } else if (bn_dtype_is_float(dtype)) {
             uint16_t half = dtype == TG_F16 ? bn_half_from_double(value) : brain_bits(value);
             memcpy(at, &half, size);
         } else {
@@ -100,13 +100,13 @@ void evaluator_pack(tg_dtype dtype, const double *from, void *to, int64_t count)
 void evaluator_unpack(tg_dtype dtype, const void *from, double *to, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        size_t size = (size_t)tg_dtype_bytes(dtype);
+        size_t size = bn_dtype_bytes(dtype);
         const char *at = (const char *)from + (size_t)i * size;
         if (dtype == TG_F32) {
             float single;
             memcpy(&single, at, size);
             to[i] = (double)single;
-        } else if (tg_dtype_is_float(dtype)) {
+        } else if (bn_dtype_is_float(dtype)) {
             uint16_t half;
             memcpy(&half, at, size);
             to[i] = dtype == TG_F16 ? bn_half_to_double(half) : brain_value(half);
@@ -204,7 +204,7 @@ bool evaluator_knows(const char *op)
 static void round_result(const evaluation *e, const tg_tensor *value)
 {
     double *contents = e->contents[value->id];
-    if (!e->rounded && tg_dtype_is_float(value->type.dtype))
+    if (!e->rounded && bn_dtype_is_float(value->type.dtype))
         return;
     for (int64_t i = tg_type_elements(&value->type); i-- > 0;)
         contents[i] = evaluator_round(value->type.dtype, contents[i]);

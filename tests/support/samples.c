@@ -23,10 +23,10 @@ static void range_of(const sample_operand *operand, double *low, double *high)
     *high = operand->high;
     if (*low != 0 || *high != 0)
         return;
-    if (dtype == TG_BOOL || tg_dtype_is_unsigned(dtype)) {
+    if (dtype == TG_BOOL || bn_dtype_is_unsigned(dtype)) {
         *high = dtype == TG_BOOL ? 1 : 12;
     } else {
-        *high = tg_dtype_is_float(dtype) ? 2 : 9;
+        *high = bn_dtype_is_float(dtype) ? 2 : 9;
         *low = -*high;
     }
 }
@@ -44,7 +44,7 @@ void sample_fill(const sample *s, size_t k, double *contents)
     for (int64_t i = 0; i < n; i++) {
         int64_t scrambled = (i * primes[p % 8] + 3 + 2 * (int64_t)k) % n;
         double value = low + (high - low) * ((double)scrambled + 0.5) / (double)n;
-        if (operand->whole || !tg_dtype_is_float(operand->type.dtype))
+        if (operand->whole || !bn_dtype_is_float(operand->type.dtype))
             value = rint(value);
         else
             value += 0.00137 * (double)(k + 1);

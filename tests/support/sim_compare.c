@@ -52,41 +52,41 @@ void sim_compare_evaluate(const char *name, const sim_program *p, void *const *a
 int64_t sim_compare_decode(const sim_type *type, const void *bytes, double *out)
 {
     int64_t n = sim_type_elements(type);
-    if (type->dtype == SIM_C64 || type->dtype == SIM_C128)
+    if (type->dtype == BN_C64 || type->dtype == BN_C128)
         n *= 2;
     switch (type->dtype) {
-        DECODE(SIM_PRED, uint8_t)
-        DECODE(SIM_S8, int8_t)
-        DECODE(SIM_S16, int16_t)
-        DECODE(SIM_S32, int32_t)
-        DECODE(SIM_S64, int64_t)
-        DECODE(SIM_U8, uint8_t)
-        DECODE(SIM_U16, uint16_t)
-        DECODE(SIM_U32, uint32_t)
-        DECODE(SIM_U64, uint64_t)
-        DECODE(SIM_F32, float)
-        DECODE(SIM_F64, double)
-        DECODE(SIM_C64, float)
-        DECODE(SIM_C128, double)
+        DECODE(BN_PRED, uint8_t)
+        DECODE(BN_S8, int8_t)
+        DECODE(BN_S16, int16_t)
+        DECODE(BN_S32, int32_t)
+        DECODE(BN_S64, int64_t)
+        DECODE(BN_U8, uint8_t)
+        DECODE(BN_U16, uint16_t)
+        DECODE(BN_U32, uint32_t)
+        DECODE(BN_U64, uint64_t)
+        DECODE(BN_F32, float)
+        DECODE(BN_F64, double)
+        DECODE(BN_C64, float)
+        DECODE(BN_C128, double)
     default:
-        evaluator_unpack(type->dtype == SIM_F16 ? TG_F16 : TG_BF16, bytes, out, n);
+        evaluator_unpack(type->dtype == BN_F16 ? TG_F16 : TG_BF16, bytes, out, n);
         return n;
     }
 }
 
 /* Relative, beside an absolute one of the same size; reasons as in test_ops.c. */
-static double tolerance(sim_dtype dtype)
+static double tolerance(bn_dtype dtype)
 {
     switch (dtype) {
-    case SIM_F64:
-    case SIM_C128:
+    case BN_F64:
+    case BN_C128:
         return 1e-13;
-    case SIM_F32:
-    case SIM_C64:
+    case BN_F32:
+    case BN_C64:
         return 4e-6;
-    case SIM_F16:
+    case BN_F16:
         return 1.0 / 256;
-    case SIM_BF16:
+    case BN_BF16:
         return 1.0 / 128;
     default:
         return 0;
@@ -108,20 +108,9 @@ static void compare_result(const char *name, int number, const sim_type *type, c
             if (!(isnan(want[i]) ? isnan(got[i]) : got[i] == want[i]) &&
                 !(fabs(got[i] - want[i]) <= tolerated * (1 + fabs(want[i]))))
                 fail_msg("%s: result %d: element %lld of %s is %.9g, the runtime has %.9g", name,
-                         number, (long long)i, sim_dtype_text(type->dtype), got[i], want[i]);
+                         number, (long long)i, bn_dtype_text(type->dtype), got[i], want[i]);
     free(got);
     free(want);
-}
-
-static rt_dtype runtime_dtype(sim_dtype dtype)
-{
-    static const rt_dtype map[SIM_DTYPE_COUNT] = {
-        [SIM_PRED] = RT_BOOL, [SIM_S8] = RT_S8,   [SIM_S16] = RT_S16,   [SIM_S32] = RT_S32,
-        [SIM_S64] = RT_S64,   [SIM_U8] = RT_U8,   [SIM_U16] = RT_U16,   [SIM_U32] = RT_U32,
-        [SIM_U64] = RT_U64,   [SIM_F16] = RT_F16, [SIM_BF16] = RT_BF16, [SIM_F32] = RT_F32,
-        [SIM_F64] = RT_F64,   [SIM_C64] = RT_C64, [SIM_C128] = RT_C128,
-    };
-    return map[dtype];
 }
 
 static void run_on_device(rt_client *client, const char *name, const char *text, size_t length,
@@ -137,11 +126,11 @@ static void run_on_device(rt_client *client, const char *name, const char *text,
     bn_status st = {0};
     assert_non_null(given);
     assert_non_null(made);
-    if (rt_compile(client, text, length, &options, &executable, &st) != BN_OK)
+    if (compile_text(client, text, length, &options, &executable, &st) != BN_OK)
         fail_msg("%s: %s\n%.*s", name, st.message, (int)(length < 3000 ? length : 3000), text);
     for (size_t i = 0; i < in; i++) {
         const sim_type *type = &p->types[body->arguments[i]];
-        assert_ok(rt_buffer_from_host(client, arguments[i], runtime_dtype(type->dtype), type->dims,
+        assert_ok(rt_buffer_from_host(client, arguments[i], type->dtype, type->dims,
                                       (size_t)type->rank, &given[i], &st),
                   &st);
     }

@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "runtime/pjrt/pjrt.h"
+#include "tests/support/compile_text.h"
+#include "tests/support/identifiers.h"
 
 #include <string.h>
 
@@ -25,12 +27,14 @@
             fail_msg("%s: %s: %s", #expr, bn_code_name(code_), (st)->message);                     \
     } while (0)
 
-/* EXPR must fail with WANTED, leave that code in ST, and say TEXT in it. */
+/* EXPR must fail with WANTED, leave that code in ST, and a message with the identifiers TEXT
+ * (identifiers.h). */
 #define assert_fails(expr, wanted, text, st)                                                       \
     do {                                                                                           \
         *(st) = (bn_status){0};                                                                    \
         bn_code code_ = (expr);                                                                    \
-        if (code_ != (wanted) || (st)->code != (wanted) || !strstr((st)->message, (text)))         \
+        if (code_ != (wanted) || (st)->code != (wanted) ||                                         \
+            !has_identifiers((st)->message, (text)))                                               \
             fail_msg("%s: got %s, status %s '%s'; want %s with '%s'", #expr, bn_code_name(code_),  \
                      bn_code_name((st)->code), (st)->message, bn_code_name(wanted), (text));       \
         *(st) = (bn_status){0};                                                                    \

@@ -2,7 +2,7 @@
  * cost.c - weighs a program: its functions, each as often as it is called, with their
  * loops, branches and groups.
  *
- * A loop whose trip count the text tells (cost_trips.c) counts its body that often and
+ * A loop whose trip count is known from the text (cost_trips.c) counts its body that often and
  * its condition once more; any other counts once. Of the branches of an if or case each
  * counts as if it were as likely as the others.
  */
@@ -107,7 +107,7 @@ static void weigh_control(sim_weighing *w, const sim_op *op, int block, double t
 static void weigh_block(sim_weighing *w, const sim_block *b, double times)
 {
     int block = w->blocks++;
-    for (int i = 0; i < b->op_count && !w->failed; i++) {
+    for (int i = 0; i < b->op_count; i++) {
         const sim_op *op = &b->ops[i];
         bool control = sim_op_cost_class(op->opcode) == SIM_CONTROL;
         bool small = op->callee && w->functions[number_of(w, op->callee)].small;
@@ -117,29 +117,26 @@ static void weigh_block(sim_weighing *w, const sim_block *b, double times)
         else
             sim_fuse_op(w, op, block, times);
     }
-    for (int i = 0; i < b->result_count && !w->failed; i++)
+    for (int i = 0; i < b->result_count; i++)
         sim_fuse_store(w, b->results[i], block, times);
 }
 
 /* ---- all -------------------------------------------------------------------------------- */
 
-static bool open_weighing(sim_weighing *w, const sim_program *program)
+static void open_weighing(sim_weighing *w, const sim_program *program)
 {
     size_t values = (size_t)program->value_count + 1;
     size_t functions = (size_t)program->function_count + 1;
     *w = (sim_weighing){.program = program};
-    w->values = calloc(values, sizeof *w->values);
-    w->functions = calloc(functions, sizeof *w->functions);
-    w->order = calloc(functions, sizeof *w->order);
-    w->last = calloc(values, sizeof *w->last);
-    w->depth = calloc(values, sizeof *w->depth);
-    if (!w->values || !w->functions || !w->order || !w->last || !w->depth)
-        return false;
+    w->values = bn_zalloc(values, sizeof *w->values);
+    w->functions = bn_zalloc(functions, sizeof *w->functions);
+    w->order = bn_zalloc(functions, sizeof *w->order);
+    w->last = bn_zalloc(values, sizeof *w->last);
+    w->depth = bn_zalloc(values, sizeof *w->depth);
     for (size_t v = 0; v < values; v++)
         w->values[v].root = w->values[v].group = -1;
     for (size_t f = 0; f < functions; f++)
         w->functions[f].peak = -1;
-    return true;
 }
 
 static void weigh(sim_weighing *w)
@@ -149,21 +146,18 @@ static void weigh(sim_weighing *w)
         note_block(w, &w->program->functions[f].body);
     list_function(w, w->program->main, &count);
     w->functions[number_of(w, w->program->main)].times = 1;
-    while (count-- > 0 && !w->failed) {
+    while (count-- > 0) {
         int f = w->order[count];
         if (w->functions[f].times > 0)
             weigh_block(w, &w->program->functions[f].body, w->functions[f].times);
     }
-    if (!w->failed)
-        sim_fuse_finish(w);
+    sim_fuse_finish(w);
 }
 
 /* The groups of W, with sums over them. */
-static bool collect(const sim_weighing *w, sim_cost *cost)
+static void collect(const sim_weighing *w, sim_cost *cost)
 {
-    cost->groups = malloc((w->group_count + 1) * sizeof *cost->groups);
-    if (!cost->groups)
-        return false;
+    cost->groups = bn_alloc((w->group_count + 1) * sizeof *cost->groups);
     for (size_t i = 0; i < w->group_count; i++) {
         const sim_group *g = &w->groups[i].cost;
         if (w->groups[i].waits)
@@ -176,19 +170,16 @@ static bool collect(const sim_weighing *w, sim_cost *cost)
     cost->transcendentals = w->transcendentals;
     cost->op_count = w->op_count;
     cost->unknown_loops = w->unknown_loops;
-    return true;
 }
 
-sim_code sim_program_cost(const sim_program *program, sim_cost *cost, sim_status *st)
+void sim_program_cost(const sim_program *program, sim_cost *cost)
 {
     sim_weighing w;
     *cost = (sim_cost){0};
-    bool done = open_weighing(&w, program);
-    if (done) {
-        weigh(&w);
-        cost->peak_temp_bytes = w.failed ? 0 : sim_weigh_peak(&w, program->main);
-        done = !w.failed && collect(&w, cost);
-    }
+    open_weighing(&w, program);
+    weigh(&w);
+    cost->peak_temp_bytes = sim_weigh_peak(&w, program->main);
+    collect(&w, cost);
     free(w.values);
     free(w.functions);
     free(w.order);
@@ -196,9 +187,6 @@ sim_code sim_program_cost(const sim_program *program, sim_cost *cost, sim_status
     free(w.depth);
     free(w.groups);
     free(w.reads);
-    return done ? SIM_OK
-                : sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory to weigh program %s",
-                           program->name);
 }
 
 void sim_cost_free(sim_cost *cost)

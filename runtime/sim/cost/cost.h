@@ -10,7 +10,7 @@
 
 #include "runtime/sim/program/program.h"
 
-/* What a device does at one rate. */
+/* Kinds of work, each at one rate of a device. */
 typedef enum sim_rate {
     SIM_RATE_F64,
     SIM_RATE_F32,
@@ -35,15 +35,12 @@ typedef struct sim_cost {
     size_t group_count;
     double flops, transcendentals, bytes; /* over all groups, with their times */
     double op_count;                      /* ops with a cost in the text, not counting trips */
-    int unknown_loops;       /* the text does not tell their trip count: counted as one trip */
+    int unknown_loops;                    /* their trip count is unknown: counted as one trip */
     int64_t peak_temp_bytes; /* of values alive at once, without arguments and results */
 } sim_cost;
 
-/*
- * Weighs PROGRAM into *COST, which sim_cost_free frees. SIM_RESOURCE_EXHAUSTED without
- * memory: *COST then owns nothing. Threads may share PROGRAM.
- */
-sim_code sim_program_cost(const sim_program *program, sim_cost *cost, sim_status *st);
+/* Weighs PROGRAM into *COST, which sim_cost_free frees. Threads may share PROGRAM. */
+void sim_program_cost(const sim_program *program, sim_cost *cost);
 void sim_cost_free(sim_cost *cost);
 
 #endif

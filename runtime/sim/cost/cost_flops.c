@@ -19,17 +19,17 @@
  * times. */
 #define RANDOM_OPS 59
 
-sim_rate sim_weigh_rate(sim_dtype dtype)
+sim_rate sim_weigh_rate(bn_dtype dtype)
 {
     switch (dtype) {
-    case SIM_F64:
-    case SIM_C128:
+    case BN_F64:
+    case BN_C128:
         return SIM_RATE_F64;
-    case SIM_F32:
-    case SIM_C64:
+    case BN_F32:
+    case BN_C64:
         return SIM_RATE_F32;
-    case SIM_F16:
-    case SIM_BF16:
+    case BN_F16:
+    case BN_BF16:
         return SIM_RATE_16;
     default:
         return SIM_RATE_INT;
@@ -159,9 +159,9 @@ void sim_weigh_op(const sim_weighing *w, const sim_op *op, sim_group *group,
      * they choose from. */
     bool matrix = class == SIM_DOT || class == SIM_CONVOLUTION;
     int typed = op->opcode == SIM_OP_SELECT;
-    sim_dtype dtype = sim_weigh_type(w, op->operands[typed])->dtype;
+    bn_dtype dtype = sim_weigh_type(w, op->operands[typed])->dtype;
     sim_rate rate = class == SIM_RANDOM ? SIM_RATE_INT : sim_weigh_rate(dtype);
-    bool complex = sim_dtype_class(dtype) == SIM_COMPLEX && class != SIM_FFT;
+    bool complex = bn_dtype_class(dtype) == BN_COMPLEX && class != SIM_FFT;
     if (matrix) {
         double flops = class == SIM_DOT ? dot_flops(w, op) : convolution_flops(w, op);
         group->matrix_flops[rate] += complex ? 4 * flops : flops;

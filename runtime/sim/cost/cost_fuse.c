@@ -31,13 +31,7 @@
 
 static sim_fusion *add_group(sim_weighing *w, const sim_op *op, int block, double times)
 {
-    sim_fusion *groups =
-        sim_grow(w->groups, &w->group_capacity, w->group_count + 1, sizeof *groups);
-    if (!groups) {
-        w->failed = true;
-        return NULL;
-    }
-    w->groups = groups;
+    bn_grow(&w->groups, w->group_count + 1, &w->group_capacity, sizeof *w->groups);
     sim_fusion *g = &w->groups[w->group_count++];
     *g = (sim_fusion){.cost = {.anchor = op->opcode, .place = op->place, .times = times},
                       .block = block};
@@ -46,12 +40,7 @@ static sim_fusion *add_group(sim_weighing *w, const sim_op *op, int block, doubl
 
 static void add_read(sim_weighing *w, int group, int value, double bytes)
 {
-    sim_access *reads = sim_grow(w->reads, &w->read_capacity, w->read_count + 1, sizeof *reads);
-    if (!reads) {
-        w->failed = true;
-        return;
-    }
-    w->reads = reads;
+    bn_grow(&w->reads, w->read_count + 1, &w->read_capacity, sizeof *w->reads);
     w->reads[w->read_count++] = (sim_access){group, value, bytes};
 }
 
@@ -144,8 +133,6 @@ static bool alone(const sim_weighing *w, int value, int group)
 static int begin(sim_weighing *w, const sim_op *op, int block, double times, bool open)
 {
     sim_fusion *g = add_group(w, op, block, times);
-    if (!g)
-        return -1;
     g->elements = elements_of(w, op);
     g->open = open;
     return (int)(w->group_count - 1);
@@ -238,15 +225,13 @@ static void pass_free(sim_weighing *w, const sim_op *op)
         return;
     }
     int value = op->results[0];
-    bool number = op->constant_bytes == sim_dtype_bytes(sim_weigh_type(w, value)->dtype);
+    bool number = op->constant_bytes == bn_dtype_bytes(sim_weigh_type(w, value)->dtype);
     w->values[value].root = number ? -1 : value;
 }
 
 void sim_fuse_wait(sim_weighing *w, const sim_op *op, int block)
 {
     sim_fusion *g = add_group(w, op, block, 0);
-    if (!g)
-        return;
     g->waits = true;
     for (int i = 0; i < op->result_count; i++) {
         w->values[op->results[i]].root = op->results[i];

@@ -58,7 +58,7 @@ static int64_t bytes_of(const lives *l, int value)
 
 static int64_t block_peak(lives *l, const sim_block *b);
 
-/* What OP needs besides the values around it. */
+/* Bytes that OP needs besides the values around it. */
 static int64_t inner_peak(lives *l, const sim_op *op)
 {
     int64_t most = 0;
@@ -73,14 +73,12 @@ static int64_t inner_peak(lives *l, const sim_op *op)
     return most;
 }
 
-/* Whoever holds B counts the values that B returns, whose last use is at its end. */
+/* Values that B returns, whose last use is at its end, count for the op around B. */
 static int64_t block_peak(lives *l, const sim_block *b)
 {
     int64_t live = 0, peak = 0;
-    int64_t *freed = calloc((size_t)b->op_count + 1, sizeof *freed);
-    if (!freed)
-        l->w->failed = true;
-    for (int i = 0; freed && i < b->op_count; i++) {
+    int64_t *freed = bn_zalloc((size_t)b->op_count + 1, sizeof *freed);
+    for (int i = 0; i < b->op_count; i++) {
         const sim_op *op = &b->ops[i];
         for (int k = 0; k < op->result_count; k++) {
             int value = op->results[k];

@@ -1,8 +1,8 @@
 /*
- * cost_trips.c - how often a loop runs, where the text tells: its condition compares an
+ * cost_trips.c - how often a loop runs, where the text shows it: its condition compares an
  * argument with a constant, its body adds a constant to that argument, and it starts
  * from a constant. JAX's fori_loop and scan come out so. Condition and body may call
- * functions for it; constants may be arguments that the body hands on unchanged.
+ * functions for it; constants may be arguments that the body passes on unchanged.
  */
 #include "runtime/sim/cost/weighing_priv.h"
 
@@ -62,14 +62,13 @@ static bool integer_of(const sim_weighing *w, const place *p, double *integer)
 {
     const sim_op *op = w->values[p->value].op;
     const sim_type *type = sim_weigh_type(w, p->value);
-    sim_class class = sim_dtype_class(type->dtype);
-    if (!op || op->opcode != SIM_OP_CONSTANT ||
-        op->constant_bytes != sim_dtype_bytes(type->dtype) ||
-        (class != SIM_SIGNED && class != SIM_UNSIGNED))
+    bn_class class = bn_dtype_class(type->dtype);
+    if (!op || op->opcode != SIM_OP_CONSTANT || op->constant_bytes != bn_dtype_bytes(type->dtype) ||
+        (class != BN_SIGNED && class != BN_UNSIGNED))
         return false;
     uint64_t bits = 0, sign = (uint64_t)1 << (8 * op->constant_bytes - 1);
     memcpy(&bits, op->constant, op->constant_bytes);
-    bool negative = class == SIM_SIGNED && (bits & sign);
+    bool negative = class == BN_SIGNED && (bits & sign);
     if (negative)
         bits = (bits ^ sign) - sign;
     *integer = negative ? (double)(int64_t)bits : (double)bits;
@@ -101,7 +100,7 @@ static bool bound_of(const sim_weighing *w, const sim_op *loop, const place *p, 
     return argument_of(&loop->regions[1], &handed) == argument && integer_of(w, &start, bound);
 }
 
-/* What the body adds to ARGUMENT. */
+/* The step that the body adds to ARGUMENT. */
 static bool step_of(const sim_weighing *w, const sim_op *loop, int argument, double *step)
 {
     place p = result_of(w, &loop->regions[1], argument);

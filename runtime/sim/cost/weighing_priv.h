@@ -6,9 +6,10 @@
 #ifndef BENCH_RUNTIME_SIM_COST_PRIV_H
 #define BENCH_RUNTIME_SIM_COST_PRIV_H
 
+#include "runtime/base/base.h"
 #include "runtime/sim/cost/cost.h"
 
-/* What is known of a value while ops are put into groups. */
+/* A value, while ops are put into groups. */
 typedef struct sim_value {
     const sim_op *op; /* that gives it; NULL for arguments */
     int uses;         /* by ops and returns */
@@ -55,7 +56,6 @@ typedef struct sim_weighing {
     int *depth;             /* [value] regions around it */
     double transcendentals, op_count;
     int unknown_loops;
-    bool failed; /* no memory */
 } sim_weighing;
 
 static inline const sim_type *sim_weigh_type(const sim_weighing *w, int value)
@@ -66,7 +66,7 @@ static inline const sim_type *sim_weigh_type(const sim_weighing *w, int value)
 /* cost_flops.c: operations of OP once, added to GROUP. */
 void sim_weigh_op(const sim_weighing *w, const sim_op *op, sim_group *group,
                   double *transcendentals);
-sim_rate sim_weigh_rate(sim_dtype dtype);
+sim_rate sim_weigh_rate(bn_dtype dtype);
 
 /* cost_fuse.c */
 void sim_fuse_op(sim_weighing *w, const sim_op *op, int block, double times);
@@ -74,10 +74,10 @@ void sim_fuse_op(sim_weighing *w, const sim_op *op, int block, double times);
 void sim_fuse_store(sim_weighing *w, int value, int block, double times);
 /* Bytes of each group, when all are known. */
 void sim_fuse_finish(sim_weighing *w);
-/* What calls, loops and branches give waits for them: nothing fuses across. */
+/* Results of calls, loops and branches wait for them: nothing fuses across. */
 void sim_fuse_wait(sim_weighing *w, const sim_op *op, int block);
 
-/* cost_trips.c: how often the body of a while runs; -1: the text does not tell. */
+/* cost_trips.c: how often the body of a while runs; -1: unknown from the text. */
 double sim_weigh_trips(const sim_weighing *w, const sim_op *op);
 
 /* cost_memory.c: most bytes alive at once in a function, without arguments and results. */

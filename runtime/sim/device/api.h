@@ -1,5 +1,5 @@
 /*
- * api.h - the header of PJRT, whose warnings are not ours to mend, and how this room
+ * api.h - the header of PJRT, whose warnings are not ours to fix, and how this room
  * writes an entry of the plugin's table.
  */
 #ifndef BENCH_RUNTIME_SIM_API_H

@@ -1,6 +1,7 @@
-/* buffer.c - buffers, transfers from and to the host, and what a buffer tells. */
+/* buffer.c - buffers: transfers from and to the host, attributes. */
 #include "runtime/sim/device/buffer.h"
 
+#include "runtime/base/base.h"
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/clock.h"
 #include "runtime/sim/device/device.h"
@@ -16,9 +17,7 @@
 PJRT_Buffer *sim_buffer_new(const sim_type *type, const sim_layout *layout, PJRT_Device *device,
                             sim_memory *memory, sim_done *done)
 {
-    PJRT_Buffer *buffer = calloc(1, sizeof *buffer);
-    if (!buffer)
-        return NULL;
+    PJRT_Buffer *buffer = bn_zalloc(1, sizeof *buffer);
     buffer->type = *type;
     buffer->layout = layout->rank == type->rank ? *layout : (sim_layout){0};
     for (int i = 0; i < type->rank; i++)
@@ -33,7 +32,7 @@ void sim_buffer_free(PJRT_Buffer *buffer)
 {
     if (!buffer)
         return;
-    sim_memory_give_back(buffer->memory);
+    sim_memory_drop(buffer->memory);
     sim_done_release(buffer->done);
     free(buffer);
 }
@@ -61,11 +60,12 @@ static PJRT_Error *no_layout(void)
 static PJRT_Error *host_type(const PJRT_Client_BufferFromHostBuffer_Args *args, sim_type *type)
 {
     int64_t bytes;
-    if (args->num_dims > SIM_MAX_RANK || !sim_buffer_dtype(args->type, &type->dtype))
+    type->dtype = bn_dtype_numbered(args->type, false, BN_DTYPES_SIMULATED);
+    if (args->num_dims > SIM_MAX_RANK || type->dtype == BN_DTYPES_SIMULATED)
         return sim_error(SIM_UNIMPLEMENTED, "rank %zu or element type %d", args->num_dims,
                          (int)args->type);
     type->rank = (int)args->num_dims;
-    bytes = (int64_t)sim_dtype_bytes(type->dtype);
+    bytes = (int64_t)bn_dtype_bytes(type->dtype);
     for (int i = 0; i < type->rank; i++) {
         type->dims[i] = args->dims[i];
         if (args->dims[i] < 0 || __builtin_mul_overflow(bytes, args->dims[i], &bytes))
@@ -93,23 +93,21 @@ static PJRT_Buffer *from_host(PJRT_Client_BufferFromHostBuffer_Args *args, const
     PJRT_Client *client = args->client;
     PJRT_Device *device = memory->device;
     memory->data = malloc((size_t)memory->bytes + 1);
-    if (memory->data)
-        sim_host_read(memory->data, args->data, type,
-                      args->num_byte_strides ? args->byte_strides : NULL);
+    if (!memory->data) {
+        sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host for a buffer");
+        return NULL;
+    }
+    sim_host_read(memory->data, args->data, type,
+                  args->num_byte_strides ? args->byte_strides : NULL);
     pthread_mutex_lock(&client->lock);
     uint64_t end_ns = sim_transfer_schedule(client, &device->to_device_free_ns, now_ns,
                                             memory->bytes, client->config.to_device_gbps);
     pthread_mutex_unlock(&client->lock);
     sim_done *done = sim_done_new(client, end_ns, end_ns);
-    PJRT_Buffer *buffer = NULL;
-    if (done && memory->data) {
-        atomic_store(&done->settled, true);
-        buffer = sim_buffer_new(type, layout, device, memory, done);
-        args->done_with_host_buffer = buffer ? sim_event_new(done) : NULL;
-    }
+    atomic_store(&done->settled, true);
+    PJRT_Buffer *buffer = sim_buffer_new(type, layout, device, memory, done);
+    args->done_with_host_buffer = sim_event_new(done);
     sim_done_release(done);
-    if (!buffer)
-        sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host for a buffer");
     return buffer;
 }
 
@@ -136,8 +134,6 @@ SIM_ENTRY(Client_BufferFromHostBuffer)
         memory = sim_memory_new(device, bytes);
     pthread_mutex_unlock(&client->lock);
     args->buffer = memory ? from_host(args, &type, &layout, memory, now_ns, &st) : NULL;
-    if (!args->buffer && st.code == SIM_OK)
-        sim_fail(&st, SIM_RESOURCE_EXHAUSTED, "no memory on the host for a buffer");
     sim_memory_release(memory);
     return sim_error_new(&st);
 }
@@ -151,12 +147,10 @@ static PJRT_Error *deleted(void)
 
 /* Values that are still being computed are copied by the device's thread, which works in
  * the order of submission. */
-static bool copy_later(PJRT_Buffer_ToHostBuffer_Args *args, const sim_layout *layout,
+static void copy_later(PJRT_Buffer_ToHostBuffer_Args *args, const sim_layout *layout,
                        sim_done *done)
 {
-    sim_work *work = calloc(1, sizeof *work);
-    if (!work)
-        return false;
+    sim_work *work = bn_zalloc(1, sizeof *work);
     work->to = args->dst;
     work->type = args->src->type;
     work->layout = *layout;
@@ -164,7 +158,6 @@ static bool copy_later(PJRT_Buffer_ToHostBuffer_Args *args, const sim_layout *la
     work->source = sim_done_retain(args->src->done);
     work->done = sim_done_retain(done);
     sim_device_submit(args->src->device, work);
-    return true;
 }
 
 static void copy_now(const PJRT_Buffer_ToHostBuffer_Args *args, const sim_layout *layout,
@@ -198,28 +191,25 @@ SIM_ENTRY(Buffer_ToHostBuffer)
     if (!read_layout(args->host_layout, source->type.rank, &source->layout, &layout))
         return no_layout();
     sim_done *done = sim_done_new(client, 0, 0);
-    bool good = done != NULL;
     pthread_mutex_lock(&client->lock);
-    if (good) {
-        uint64_t now_ns = sim_now_ns(), from_ns = source->done->ready_ns;
-        from_ns = from_ns > now_ns ? from_ns : now_ns;
-        done->ready_ns = from_ns == SIM_NEVER
-                             ? SIM_NEVER
-                             : sim_transfer_schedule(client, &device->to_host_free_ns, from_ns,
-                                                     (int64_t)bytes, client->config.to_host_gbps);
-        done->device_ns = done->ready_ns;
-        if (atomic_load(&source->done->settled))
-            copy_now(args, &layout, done);
-        else
-            good = copy_later(args, &layout, done);
-    }
+    uint64_t now_ns = sim_now_ns(), from_ns = source->done->ready_ns;
+    from_ns = from_ns > now_ns ? from_ns : now_ns;
+    done->ready_ns = from_ns == SIM_NEVER
+                         ? SIM_NEVER
+                         : sim_transfer_schedule(client, &device->to_host_free_ns, from_ns,
+                                                 (int64_t)bytes, client->config.to_host_gbps);
+    done->device_ns = done->ready_ns;
+    if (atomic_load(&source->done->settled))
+        copy_now(args, &layout, done);
+    else
+        copy_later(args, &layout, done);
     pthread_mutex_unlock(&client->lock);
-    args->event = good ? sim_event_new(done) : NULL;
+    args->event = sim_event_new(done);
     sim_done_release(done);
-    return args->event ? NULL : sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a transfer");
+    return NULL;
 }
 
-/* ---- what a buffer tells, and its end --------------------------------------------------- */
+/* ---- attributes, and its end ------------------------------------------------------------ */
 
 SIM_ENTRY(Buffer_Destroy)
 {
@@ -235,7 +225,7 @@ SIM_ENTRY(Buffer_Delete)
 {
     sim_memory *memory = args->buffer->memory;
     args->buffer->memory = NULL;
-    sim_memory_give_back(memory);
+    sim_memory_drop(memory);
     return NULL;
 }
 
@@ -247,7 +237,7 @@ SIM_ENTRY(Buffer_IsDeleted)
 
 SIM_ENTRY(Buffer_ElementType)
 {
-    args->type = sim_buffer_type(args->buffer->type.dtype);
+    args->type = (PJRT_Buffer_Type)bn_dtypes[args->buffer->type.dtype].pjrt;
     return NULL;
 }
 
@@ -301,7 +291,7 @@ SIM_ENTRY(Buffer_ReadyEvent)
     if (!args->buffer->memory)
         return deleted();
     args->event = sim_event_new(args->buffer->done);
-    return args->event ? NULL : sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for an event");
+    return NULL;
 }
 
 SIM_ENTRY(Buffer_UnsafePointer)

@@ -8,7 +8,7 @@
 struct PJRT_Buffer {
     sim_type type;
     sim_layout layout;           /* as it was asked for; the values are kept by rows all the same */
-    int64_t order[SIM_MAX_RANK]; /* what it tells of it */
+    int64_t order[SIM_MAX_RANK]; /* as PJRT has it */
     PJRT_Device *device;
     sim_memory *memory; /* NULL once donated or deleted */
     sim_done *done;     /* its contents are there */

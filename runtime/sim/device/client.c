@@ -1,5 +1,6 @@
-/* client.c - a client: its life, its report, and what it tells. */
+/* client.c - a client: its life, its report and its attributes. */
 #include "runtime/sim/device/client.h"
+#include "runtime/base/base.h"
 #include "runtime/sim/device/config.h"
 #include "runtime/sim/device/device.h"
 #include "runtime/sim/device/entries.h"
@@ -86,14 +87,14 @@ static bool client_fill(PJRT_Client *client)
     draw_process(client);
     sim_version_text(c, client->platform_version, sizeof client->platform_version);
     if (c->report[0]) {
-        client->await_late.ns = calloc(SIM_LATENESS_KEPT, sizeof(uint32_t));
-        client->execute_late.ns = calloc(SIM_LATENESS_KEPT, sizeof(uint32_t));
+        client->await_late.ns = bn_zalloc(SIM_LATENESS_KEPT, sizeof(uint32_t));
+        client->execute_late.ns = bn_zalloc(SIM_LATENESS_KEPT, sizeof(uint32_t));
     }
     for (int64_t i = 0; i < c->devices && good; i++) {
-        PJRT_Device *device = calloc(1, sizeof *device);
+        PJRT_Device *device = bn_zalloc(1, sizeof *device);
         client->devices[i] = device;
-        good = device && sim_device_start(device, client, (int)i);
-        client->memories[i] = device ? &device->memory : NULL;
+        good = sim_device_start(device, client, (int)i);
+        client->memories[i] = &device->memory;
     }
     return good;
 }
@@ -102,9 +103,7 @@ SIM_ENTRY(Client_Create)
 {
     uint64_t begin_ns = sim_now_ns();
     sim_status st = {.code = SIM_OK};
-    PJRT_Client *client = calloc(1, sizeof *client);
-    if (!client)
-        return sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a client");
+    PJRT_Client *client = bn_zalloc(1, sizeof *client);
     if (sim_options_read(&client->config, NULL, args->create_options, args->num_options, &st) !=
         SIM_OK) {
         free(client);
@@ -116,7 +115,7 @@ SIM_ENTRY(Client_Create)
     if (fault)
         sim_fail(&st, fault->code, "simulated fault: the client is not made");
     else if (!client_fill(client))
-        sim_fail(&st, SIM_RESOURCE_EXHAUSTED, "no memory or no threads for the devices");
+        sim_fail(&st, SIM_RESOURCE_EXHAUSTED, "no threads for the devices");
     if (st.code != SIM_OK) {
         client->config.report[0] = '\0';
         client_free(client);
@@ -133,7 +132,7 @@ SIM_ENTRY(Client_Destroy)
     return NULL;
 }
 
-/* ---- what a client tells ---------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------- */
 
 SIM_ENTRY(Client_PlatformName)
 {

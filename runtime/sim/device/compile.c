@@ -1,7 +1,7 @@
 /*
- * compile.c - compiling for a device: loading, stored executables, and what a loaded executable
- * tells.
+ * compile.c - compiling for a device: loading, stored executables, attributes of loaded ones.
  */
+#include "runtime/base/base.h"
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/clock.h"
 #include "runtime/sim/device/device.h"
@@ -49,17 +49,13 @@ static sim_code load(PJRT_Device *device, const char *code_bytes, size_t size, b
         sim_executable_new(&device->client->config, code_bytes, size, is_text, opaque, &x, st);
     if (code != SIM_OK)
         return code;
-    *loaded = calloc(1, sizeof **loaded);
-    if (!*loaded) {
-        sim_executable_release(x);
-        return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
-    }
+    *loaded = bn_alloc(sizeof **loaded);
     x->device = device->description.id;
     **loaded = (PJRT_LoadedExecutable){x, device, false};
     return SIM_OK;
 }
 
-/* What ARGS' options ask for, of a device that CLIENT has. */
+/* The options of ARGS, for a device of CLIENT. */
 static sim_code read_options(const PJRT_Client *client, const PJRT_Client_Compile_Args *args,
                              sim_asked *asked, sim_status *st)
 {
@@ -116,9 +112,7 @@ SIM_ENTRY(Executable_Serialize)
     if (x->opaque)
         return sim_error(SIM_UNIMPLEMENTED,
                          "an opaque program is not stored: what was stated of it is not its own");
-    char head[64], *bytes = malloc(STORED_HEAD_BYTES + x->text_bytes);
-    if (!bytes)
-        return sim_error(SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    char head[64], *bytes = bn_alloc(STORED_HEAD_BYTES + x->text_bytes);
     snprintf(head, sizeof head, stored_head, x->device);
     memcpy(bytes, head, STORED_HEAD_BYTES);
     memcpy(bytes + STORED_HEAD_BYTES, x->text, x->text_bytes);
@@ -185,9 +179,7 @@ SIM_ENTRY(LoadedExecutable_GetDeviceAssignment)
     const char assignment[] = {
         1 << 3,     1, 2 << 3, 1,
         3 << 3 | 2, 2, 1 << 3, (char)args->executable->device->description.id};
-    char *bytes = malloc(sizeof assignment);
-    if (!bytes)
-        return sim_error(SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    char *bytes = bn_alloc(sizeof assignment);
     memcpy(bytes, assignment, sizeof assignment);
     args->serialized_bytes = bytes;
     args->serialized_bytes_size = sizeof assignment;

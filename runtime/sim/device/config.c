@@ -201,10 +201,8 @@ static sim_code set_list(sim_config *config, const char *list, int depth, sim_st
     for (int pass = 0; pass < 2 && code == SIM_OK; pass++) {
         for (const char *at = list; *at && code == SIM_OK;) {
             size_t length = strcspn(at, ",");
-            char *item = strndup(at, length);
-            char *equals = item ? strchr(item, '=') : NULL;
-            if (!item)
-                return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory for settings");
+            char *item = bn_strndup(at, length);
+            char *equals = strchr(item, '=');
             if (!equals) {
                 code = sim_fail(st, SIM_INVALID_ARGUMENT, "'%s': wants name=value", item);
             } else {

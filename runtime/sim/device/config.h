@@ -89,7 +89,7 @@ sim_code sim_config_check(const sim_config *config, sim_status *st);
  * first. */
 sim_code sim_options_read(sim_config *config, const char *preset_name,
                           const PJRT_NamedValue *options, size_t count, sim_status *st);
-/* What a platform with these settings tells as its version. */
+/* The version that a platform with these settings reports. */
 void sim_version_text(const sim_config *config, char *text, size_t size);
 
 /* Row INDEX of the settings, NULL after the last: name, what it means; for README's
@@ -105,7 +105,7 @@ const sim_preset *sim_preset_find(const char *name);
 
 /* "execute:7:fail:13;compile:1:oom" into FAULTS of CONFIG (fault.c). */
 sim_code sim_faults_parse(sim_config *config, const char *text, sim_status *st);
-/* What is to happen to the NUMBERth call at AT, or NULL. */
+/* The fault of the NUMBERth call at AT, or NULL. */
 const sim_fault *sim_fault_find(const sim_config *config, sim_fault_at at, uint64_t number);
 
 #endif

@@ -4,6 +4,7 @@
  * Devices have no links of their own: a copy takes the time of a transfer to the host
  * and of one from there, in the queues of both.
  */
+#include "runtime/base/base.h"
 #include "runtime/sim/device/buffer.h"
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/clock.h"
@@ -18,31 +19,26 @@
 
 /* Values that are still being computed are copied by the thread of the device that gets
  * them. Work that is queued there later then finds them. */
-static bool copy_later(const PJRT_Buffer *source, sim_memory *memory, sim_done *done)
+static void copy_later(const PJRT_Buffer *source, sim_memory *memory, sim_done *done)
 {
-    sim_work *work = calloc(1, sizeof *work);
-    sim_memory **results = malloc(sizeof(sim_memory *));
-    if (!work || !results) {
-        free(work);
-        free(results);
-        return false;
-    }
-    results[0] = sim_memory_retain(memory);
-    work->results = results;
+    sim_work *work = bn_zalloc(1, sizeof *work);
+    work->results = bn_alloc(sizeof *work->results);
+    work->results[0] = sim_memory_retain(memory);
     work->result_count = 1;
     work->from = sim_memory_retain(source->memory);
     work->source = sim_done_retain(source->done);
     work->done = sim_done_retain(done);
     sim_device_submit(memory->device, work);
-    return true;
 }
 
 /* Under the lock. */
 static bool copy_values(const PJRT_Buffer *source, sim_memory *memory, sim_done *done)
 {
     memory->valueless = source->memory->valueless;
-    if (!atomic_load(&source->done->settled))
-        return copy_later(source, memory, done);
+    if (!atomic_load(&source->done->settled)) {
+        copy_later(source, memory, done);
+        return true;
+    }
     done->error = source->done->error;
     if (sim_memory_copy(memory, source->memory, &done->error) != SIM_OK)
         return false;
@@ -83,7 +79,7 @@ static PJRT_Error *copy(PJRT_Buffer *source, PJRT_Device *to, PJRT_Buffer **made
     bool good = false;
     *made = NULL;
     pthread_mutex_lock(&client->lock);
-    if (done && sim_memory_fits(to, source->memory->bytes, 0, "a copy", &st) == SIM_OK)
+    if (sim_memory_fits(to, source->memory->bytes, 0, "a copy", &st) == SIM_OK)
         memory = sim_memory_new(to, source->memory->bytes);
     if (memory) {
         done->device_ns = done->ready_ns = copy_end(source, to);

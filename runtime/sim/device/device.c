@@ -1,8 +1,9 @@
 /*
- * device.c - a device: its thread, its life, and what it and its memory tell.
+ * device.c - a device: its thread, its life, its attributes and memory statistics.
  */
 #include "runtime/sim/device/device.h"
 
+#include "runtime/base/base.h"
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/entries.h"
 #include "runtime/sim/device/error.h"
@@ -167,9 +168,7 @@ SIM_ENTRY(Event_OnReady)
         args->callback(sim_error_new(&done->error), args->user_arg);
         return NULL;
     }
-    sim_callback *callback = calloc(1, sizeof *callback);
-    if (!callback)
-        return sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a callback");
+    sim_callback *callback = bn_alloc(sizeof *callback);
     *callback = (sim_callback){args->callback, args->user_arg, sim_done_retain(done), NULL};
     pthread_mutex_lock(&done->client->lock);
     call_back(done->client->devices[0], callback);
@@ -177,7 +176,7 @@ SIM_ENTRY(Event_OnReady)
     return NULL;
 }
 
-/* ---- what devices tell ------------------------------------------------------------------ */
+/* ---- attributes and statistics ---------------------------------------------------------- */
 
 SIM_ENTRY(DeviceDescription_Id)
 {

@@ -3,7 +3,7 @@
  *
  * The device's time is a schedule. When an execution is submitted, its start and end
  * follow from the model and from what is queued before it, so its event knows at once when
- * it will fire. Whoever waits sleeps until shortly before, and then spins: no thread has to
+ * it will fire. A waiter sleeps until shortly before, and then spins: no thread has to
  * wake up in time for a time to be right. The device's thread does the rest: it computes
  * values, in order of submission, and calls back for events. Where values take longer than
  * the model says, the event fires when they are there, and the report counts it as late.

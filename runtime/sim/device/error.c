@@ -1,6 +1,7 @@
 /* error.c - errors as the plugin's callers see them. */
 #include "runtime/sim/device/error.h"
 
+#include "runtime/base/base.h"
 #include "runtime/sim/device/entries.h"
 
 #include <stdarg.h>
@@ -8,16 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The error when there is no memory for one. */
-static PJRT_Error no_memory = {SIM_RESOURCE_EXHAUSTED, "no memory on the host"};
-
 PJRT_Error *sim_error_new(const sim_status *st)
 {
     if (st->code == SIM_OK)
         return NULL;
-    PJRT_Error *error = malloc(sizeof *error);
-    if (!error)
-        return &no_memory;
+    PJRT_Error *error = bn_alloc(sizeof *error);
     error->code = st->code;
     memcpy(error->message, st->message, sizeof error->message);
     return error;
@@ -35,8 +31,7 @@ PJRT_Error *sim_error(sim_code code, const char *format, ...)
 
 void sim_Error_Destroy(PJRT_Error_Destroy_Args *args)
 {
-    if (args->error != &no_memory)
-        free(args->error);
+    free(args->error);
 }
 
 void sim_Error_Message(PJRT_Error_Message_Args *args)

@@ -10,8 +10,7 @@ struct PJRT_Error {
     char message[SIM_MESSAGE_BYTES];
 };
 
-/* The error of ST, which the plugin's caller destroys; NULL for SIM_OK. Without memory it
- * is an error that says so. Any thread. */
+/* The error of ST, which the plugin's caller destroys; NULL for SIM_OK. Any thread. */
 PJRT_Error *sim_error_new(const sim_status *st);
 /* The same from CODE and a message. */
 PJRT_Error *sim_error(sim_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));

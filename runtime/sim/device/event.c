@@ -1,6 +1,7 @@
 /* event.c - ends of things, and those who wait for them. device.c calls back for events. */
 #include "runtime/sim/device/event.h"
 
+#include "runtime/base/base.h"
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/entries.h"
 #include "runtime/sim/device/error.h"
@@ -9,9 +10,7 @@
 
 sim_done *sim_done_new(PJRT_Client *client, uint64_t device_ns, uint64_t ready_ns)
 {
-    sim_done *done = calloc(1, sizeof *done);
-    if (!done)
-        return NULL;
+    sim_done *done = bn_zalloc(1, sizeof *done);
     atomic_init(&done->references, 1);
     atomic_init(&done->settled, false);
     done->client = client;
@@ -46,7 +45,7 @@ void sim_done_await(sim_done *done)
             pthread_cond_wait(&client->settled, &client->lock);
         pthread_mutex_unlock(&client->lock);
     }
-    /* Who waits for an event that never fires waits for ever, as for a hung device. */
+    /* An event that never fires blocks its waiter for ever, as a hung device does. */
     while (done->ready_ns == SIM_NEVER)
         sim_wait_until(sim_now_ns() + UINT64_C(3600000000000));
     if (sim_now_ns() >= done->ready_ns)
@@ -61,9 +60,8 @@ void sim_done_await(sim_done *done)
 
 PJRT_Event *sim_event_new(sim_done *done)
 {
-    PJRT_Event *event = malloc(sizeof *event);
-    if (event)
-        event->done = sim_done_retain(done);
+    PJRT_Event *event = bn_alloc(sizeof *event);
+    event->done = sim_done_retain(done);
     return event;
 }
 

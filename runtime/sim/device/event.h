@@ -1,4 +1,4 @@
-/* event.h - ends of things on a device, and the events that tell them. */
+/* event.h - completions on a device, and the events that report them. */
 #ifndef BENCH_RUNTIME_SIM_EVENT_H
 #define BENCH_RUNTIME_SIM_EVENT_H
 

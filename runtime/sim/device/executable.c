@@ -1,5 +1,5 @@
 /*
- * executable.c - a compiled program: it is read, weighed, and then tells about itself.
+ * executable.c - a compiled program: reading and weighing it, and its attributes.
  */
 #include "runtime/sim/device/executable.h"
 
@@ -47,21 +47,18 @@ static void fingerprint(PJRT_Executable *x)
     snprintf(x->fingerprint, sizeof x->fingerprint, "%016llx", (unsigned long long)hash);
 }
 
-static bool fill_results(PJRT_Executable *x)
+static void fill_results(PJRT_Executable *x)
 {
     const sim_block *body = &x->program->main->body;
     size_t n = (size_t)body->result_count, used = 0;
-    x->result_types = calloc(n + 1, sizeof *x->result_types);
-    x->result_dims = calloc(n * SIM_MAX_RANK + 1, sizeof *x->result_dims);
-    x->result_ranks = calloc(n + 1, sizeof *x->result_ranks);
-    x->memory_kinds = calloc(n + 1, sizeof *x->memory_kinds);
-    x->memory_kind_sizes = calloc(n + 1, sizeof *x->memory_kind_sizes);
-    if (!x->result_types || !x->result_dims || !x->result_ranks || !x->memory_kinds ||
-        !x->memory_kind_sizes)
-        return false;
+    x->result_types = bn_zalloc(n, sizeof *x->result_types);
+    x->result_dims = bn_zalloc(n * SIM_MAX_RANK, sizeof *x->result_dims);
+    x->result_ranks = bn_zalloc(n, sizeof *x->result_ranks);
+    x->memory_kinds = bn_zalloc(n, sizeof *x->memory_kinds);
+    x->memory_kind_sizes = bn_zalloc(n, sizeof *x->memory_kind_sizes);
     for (size_t i = 0; i < n; i++) {
         const sim_type *type = &x->program->types[body->results[i]];
-        x->result_types[i] = sim_buffer_type(type->dtype);
+        x->result_types[i] = (PJRT_Buffer_Type)bn_dtypes[type->dtype].pjrt;
         x->result_ranks[i] = (size_t)type->rank;
         memcpy(x->result_dims + used, type->dims, (size_t)type->rank * sizeof(int64_t));
         used += (size_t)type->rank;
@@ -75,7 +72,6 @@ static bool fill_results(PJRT_Executable *x)
         if (x->program->main->arguments[i].alias >= 0)
             x->alias_bytes += bytes;
     }
-    return true;
 }
 
 /* Sets the times that are stated for the module, or else what is stated of an opaque program,
@@ -99,7 +95,7 @@ static sim_code set_times(const sim_config *config, PJRT_Executable *x, double o
             best_length = weight;
         }
     }
-    /* The model's time beside stated ones would make a speedup that nobody expects. */
+    /* The model's time next to stated ones would show a speedup that nobody expects. */
     if (!best && config->stated_only)
         return sim_fail(st, SIM_NOT_FOUND,
                         "no time is stated of module %.*s for this device, %.*s: write the file of "
@@ -129,20 +125,15 @@ static void fill_costs(PJRT_Executable *x)
 }
 
 /* Weighs the stand-in X->program by what OPAQUE states: as one fused group. */
-static sim_code weigh_opaque(PJRT_Executable *x, const sim_opaque *opaque, sim_status *st)
+static void weigh_opaque(PJRT_Executable *x, const sim_opaque *opaque)
 {
     sim_cost *cost = &x->cost;
-    sim_cost_free(cost);
-    *cost = (sim_cost){.groups = calloc(1, sizeof *cost->groups), .group_count = 1, .op_count = 1};
-    if (!cost->groups) {
-        cost->group_count = 0;
-        return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
-    }
+    *cost =
+        (sim_cost){.groups = bn_zalloc(1, sizeof *cost->groups), .group_count = 1, .op_count = 1};
     cost->flops = opaque->flops > 0 ? opaque->flops : 0;
     cost->bytes = opaque->bytes > 0 ? opaque->bytes : 0;
     cost->groups[0] = (sim_group){.place = "", .times = 1, .bytes = cost->bytes};
     cost->groups[0].matrix_flops[SIM_RATE_F32] = cost->flops;
-    return SIM_OK;
 }
 
 /* Reads X's program and weighs it, or OPAQUE in its place. */
@@ -157,8 +148,10 @@ static sim_code read_program(PJRT_Executable *x, bool is_text, const sim_opaque 
         *st = (sim_status){.code = SIM_OK};
     if (x->opaque)
         code = sim_program_read(opaque->text, strlen(opaque->text), &x->program, st);
-    if (code == SIM_OK)
-        code = x->opaque ? weigh_opaque(x, opaque, st) : sim_program_cost(x->program, &x->cost, st);
+    if (code == SIM_OK && x->opaque)
+        weigh_opaque(x, opaque);
+    else if (code == SIM_OK)
+        sim_program_cost(x->program, &x->cost);
     return code;
 }
 
@@ -167,14 +160,11 @@ static sim_code executable_fill(PJRT_Executable *x, const sim_config *config, bo
 {
     sim_status unused;
     sim_code code = read_program(x, is_text, opaque, st);
-    if (code == SIM_OK && !fill_results(x))
-        code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
     if (code != SIM_OK)
         return code;
+    fill_results(x);
     fingerprint(x);
-    x->group_us = malloc((x->cost.group_count + 1) * sizeof *x->group_us);
-    if (!x->group_us)
-        return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    x->group_us = bn_alloc(x->cost.group_count * sizeof *x->group_us);
     for (size_t i = 0; i < x->cost.group_count; i++)
         x->group_us[i] = sim_group_us(config, &x->cost.groups[i]);
     code = set_times(config, x, x->opaque ? opaque->device_us : -1, st);
@@ -190,15 +180,9 @@ static sim_code executable_fill(PJRT_Executable *x, const sim_config *config, bo
 sim_code sim_executable_new(const sim_config *config, const char *text, size_t bytes, bool is_text,
                             const sim_opaque *opaque, PJRT_Executable **executable, sim_status *st)
 {
-    PJRT_Executable *x = calloc(1, sizeof *x);
-    if (x) {
-        atomic_init(&x->references, 1);
-        x->text = malloc(bytes + 1);
-    }
-    if (!x || !x->text) {
-        free(x);
-        return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
-    }
+    PJRT_Executable *x = bn_zalloc(1, sizeof *x);
+    atomic_init(&x->references, 1);
+    x->text = bn_alloc(bytes + 1);
     memcpy(x->text, text, bytes);
     x->text[bytes] = '\0';
     x->text_bytes = bytes;
@@ -211,7 +195,7 @@ sim_code sim_executable_new(const sim_config *config, const char *text, size_t b
     return SIM_OK;
 }
 
-/* ---- what an executable tells ----------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------- */
 
 SIM_ENTRY(Executable_Destroy)
 {

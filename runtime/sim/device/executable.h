@@ -1,4 +1,4 @@
-/* executable.h - programs that were compiled: read, weighed, and what they tell. */
+/* executable.h - compiled programs. */
 #ifndef BENCH_RUNTIME_SIM_EXECUTABLE_H
 #define BENCH_RUNTIME_SIM_EXECUTABLE_H
 
@@ -49,7 +49,7 @@ void sim_executable_release(PJRT_Executable *executable); /* NULL allowed */
 
 /* ---- what a compilation is asked for (compile.c) ---------------------------------------- */
 
-/* Whether the reader can be asked: whether PROGRAM is neither byte code nor HLO. */
+/* Whether PROGRAM is StableHLO text, neither byte code nor HLO. */
 bool sim_program_is_text(const PJRT_Program *program);
 /* SIM_UNIMPLEMENTED for a program that is no text and that OPAQUE does not state. */
 sim_code sim_check_form(const PJRT_Program *program, const sim_opaque *opaque, sim_status *st);

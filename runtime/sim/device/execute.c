@@ -1,6 +1,7 @@
 /*
  * execute.c - one execution: checks, memory, results, its place in the schedule.
  */
+#include "runtime/base/base.h"
 #include "runtime/sim/device/buffer.h"
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/clock.h"
@@ -107,19 +108,6 @@ static sim_code check_arguments(call *c, sim_status *st)
 
 /* ---- results ---------------------------------------------------------------------------- */
 
-/* Gives memory to the results that take over an argument's; false without memory. */
-static bool take_places(const call *c, sim_memory **memory)
-{
-    bool good = true;
-    for (size_t i = 0; i < c->args->num_args; i++) {
-        int alias = alias_of(c, i);
-        if (alias >= 0)
-            memory[alias] = sim_memory_after(c->arguments[i]->memory);
-        good = good && (alias < 0 || memory[alias]);
-    }
-    return good;
-}
-
 static sim_code check_room(const call *c, int64_t fresh, sim_status *st)
 {
     PJRT_Device *device = c->loaded->device;
@@ -142,21 +130,21 @@ static sim_code give_memory(call *c, sim_memory **memory, sim_status *st)
 {
     const sim_block *body = &c->main->body;
     int64_t fresh = 0;
-    bool good = take_places(c, memory);
+    for (size_t i = 0; i < c->args->num_args; i++)
+        if (alias_of(c, i) >= 0)
+            memory[alias_of(c, i)] = sim_memory_after(c->arguments[i]->memory);
     for (int i = 0; i < body->result_count; i++)
         if (!memory[i])
             fresh += sim_type_bytes(&c->executable->program->types[body->results[i]]);
-    if (good && check_room(c, fresh, st) != SIM_OK)
+    if (check_room(c, fresh, st) != SIM_OK)
         return st->code;
-    for (int i = 0; i < body->result_count && good; i++) {
+    for (int i = 0; i < body->result_count; i++) {
         const sim_type *type = &c->executable->program->types[body->results[i]];
         if (!memory[i])
             memory[i] = sim_memory_new(c->loaded->device, sim_type_bytes(type));
-        good = memory[i] != NULL;
-        if (good)
-            memory[i]->valueless = !c->executable->evaluates || c->valueless;
+        memory[i]->valueless = !c->executable->evaluates || c->valueless;
     }
-    return good ? SIM_OK : sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    return SIM_OK;
 }
 
 /* A part of the overhead: what is configured, or a third of what is stated. */
@@ -177,32 +165,26 @@ static sim_done *schedule(call *c, uint64_t submit_ns)
     if (c->fault && c->fault->kind == SIM_FAULT_NEVER)
         ready_ns = SIM_NEVER;
     sim_done *done = sim_done_new(device->client, span.end_ns, ready_ns);
-    if (done && c->fault && c->fault->kind == SIM_FAULT_EVENT)
+    if (c->fault && c->fault->kind == SIM_FAULT_EVENT)
         sim_fail(&done->error, c->fault->code, "simulated fault: the execution fails");
     sim_profile_note(device, c->executable, span);
     return done;
 }
 
-/* Hands the values to the device's thread. What needs no computing is settled at once.
+/* Submits the values to the device's thread. What needs no computing is settled at once.
  * Under the lock. */
-static bool hand_over(call *c, sim_memory **memory, sim_done *done)
+static void submit_values(call *c, sim_memory **memory, sim_done *done)
 {
     size_t results = (size_t)c->main->body.result_count, n = c->args->num_args;
     bool wrong = c->fault && c->fault->kind == SIM_FAULT_WRONG;
     bool compute = c->executable->evaluates && !c->valueless;
     if (!wrong && !compute) {
         atomic_store_explicit(&done->settled, true, memory_order_release);
-        return true;
+        return;
     }
-    sim_work *work = calloc(1, sizeof *work);
-    if (!work)
-        return false;
-    work->arguments = calloc(n + 1, sizeof(sim_memory *));
-    work->results = calloc(results + 1, sizeof(sim_memory *));
-    if (!work->arguments || !work->results) {
-        sim_work_free(work);
-        return false;
-    }
+    sim_work *work = bn_zalloc(1, sizeof *work);
+    work->arguments = bn_zalloc(n, sizeof(sim_memory *));
+    work->results = bn_zalloc(results, sizeof(sim_memory *));
     for (; work->argument_count < n; work->argument_count++)
         work->arguments[work->argument_count] =
             sim_memory_retain(c->arguments[work->argument_count]->memory);
@@ -213,28 +195,19 @@ static bool hand_over(call *c, sim_memory **memory, sim_done *done)
     work->wrong = wrong;
     work->done = sim_done_retain(done);
     sim_device_submit(c->loaded->device, work);
-    return true;
 }
 
-/* Makes the result buffers and the event, and takes the memory from donated arguments.
- * False without memory: the caller drops the buffers that were made. */
-static bool give_results(call *c, sim_memory **memory, sim_done *done, sim_memory **taken)
+/* Makes the result buffers and the event, and takes the memory from donated arguments. */
+static void give_results(call *c, sim_memory **memory, sim_done *done, sim_memory **taken)
 {
     const sim_block *body = &c->main->body;
     PJRT_Buffer **out = c->args->output_lists[0];
-    int made = 0;
-    for (; made < body->result_count; made++) {
-        const sim_type *type = &c->executable->program->types[body->results[made]];
-        out[made] =
-            sim_buffer_new(type, &c->main->results[made], c->loaded->device, memory[made], done);
-        if (!out[made])
-            break;
+    for (int i = 0; i < body->result_count; i++) {
+        const sim_type *type = &c->executable->program->types[body->results[i]];
+        out[i] = sim_buffer_new(type, &c->main->results[i], c->loaded->device, memory[i], done);
     }
-    PJRT_Event *event = c->args->device_complete_events ? sim_event_new(done) : NULL;
-    if (made < body->result_count || (c->args->device_complete_events && !event))
-        return false;
-    if (event)
-        c->args->device_complete_events[0] = event;
+    if (c->args->device_complete_events)
+        c->args->device_complete_events[0] = sim_event_new(done);
     for (size_t i = 0; i < c->args->num_args; i++) {
         if (!gives_up(c, i))
             continue;
@@ -243,7 +216,6 @@ static bool give_results(call *c, sim_memory **memory, sim_done *done, sim_memor
             sim_memory_take_over(memory[alias_of(c, i)], taken[i]);
         c->arguments[i]->memory = NULL;
     }
-    return true;
 }
 
 /* Host time of the call, by the configuration. */
@@ -256,30 +228,6 @@ static double call_us(const call *c)
     if (config->host_jitter > 0)
         us *= exp(config->host_jitter * sim_random_normal(&device->random[SIM_STREAM_CALLS]));
     return us;
-}
-
-static void release_all(sim_memory **memory, size_t count)
-{
-    for (size_t i = 0; memory && i < count; i++)
-        sim_memory_release(memory[i]);
-    free(memory);
-}
-
-/* Gives back the memory that donated arguments had. Its bytes are now the results', or
- * nobody's. */
-static void give_back_all(sim_memory **taken, size_t count)
-{
-    for (size_t i = 0; taken && i < count; i++)
-        sim_memory_give_back(taken[i]);
-    free(taken);
-}
-
-static void drop_results(PJRT_Buffer **results, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        sim_buffer_free(results[i]);
-        results[i] = NULL;
-    }
 }
 
 /* Waits for the time at which the call ends, and where calls block for the execution's end. */
@@ -300,31 +248,31 @@ static sim_code execute(call *c, sim_status *st)
 {
     PJRT_Client *client = c->loaded->device->client;
     size_t results = (size_t)c->main->body.result_count, n = c->args->num_args;
-    sim_memory **memory = calloc(results + 1, sizeof(sim_memory *));
-    sim_memory **taken = calloc(n + 1, sizeof(sim_memory *));
+    sim_memory **memory = bn_zalloc(results, sizeof(sim_memory *));
+    sim_memory **taken = bn_zalloc(n, sizeof(sim_memory *));
     sim_done *done = NULL;
     uint64_t submit_ns = 0;
     for (size_t i = 0; i < results; i++)
         c->args->output_lists[0][i] = NULL;
-    sim_code code =
-        memory && taken ? SIM_OK : sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
     pthread_mutex_lock(&client->lock);
     c->number = ++client->executions;
-    if (code == SIM_OK)
-        code = check_arguments(c, st);
+    sim_code code = check_arguments(c, st);
     if (code == SIM_OK)
         code = give_memory(c, memory, st);
     if (code == SIM_OK) {
         submit_ns = c->begin_ns + sim_us_to_ns(call_us(c));
         done = schedule(c, submit_ns);
-        if (!done || !hand_over(c, memory, done) || !give_results(c, memory, done, taken))
-            code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+        submit_values(c, memory, done);
+        give_results(c, memory, done, taken);
     }
     pthread_mutex_unlock(&client->lock);
-    release_all(memory, results);
-    give_back_all(taken, n);
-    if (code != SIM_OK)
-        drop_results(c->args->output_lists[0], results);
+    for (size_t i = 0; i < results; i++)
+        sim_memory_release(memory[i]);
+    free(memory);
+    /* The bytes of donated arguments are now the results', or nobody's. */
+    for (size_t i = 0; i < n; i++)
+        sim_memory_drop(taken[i]);
+    free(taken);
     if (code == SIM_OK)
         finish(c, submit_ns, done);
     sim_done_release(done);

@@ -1,5 +1,6 @@
 /* fault.c - faults: what is to go wrong, and when. */
 #define _GNU_SOURCE
+#include "runtime/base/base.h"
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/config.h"
 
@@ -65,8 +66,8 @@ static sim_code parse_one(char *item, sim_fault *fault, sim_status *st)
 
 sim_code sim_faults_parse(sim_config *config, const char *text, sim_status *st)
 {
-    char *copy = strdup(text), *rest = copy;
-    sim_code code = copy ? SIM_OK : sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory for faults");
+    char *copy = bn_strdup(text), *rest = copy;
+    sim_code code = SIM_OK;
     while (code == SIM_OK && rest && *rest) {
         char *item = strsep(&rest, ";");
         if (config->fault_count == SIM_MAX_FAULTS)

@@ -1,13 +1,14 @@
 /* memory.c - what a device's memory holds, and how values lie there and on the host. */
 #include "runtime/sim/device/memory.h"
 
+#include "runtime/base/base.h"
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What an allocator of a device rounds to. */
+/* Addresses are rounded to this. */
 #define ALIGNMENT 512
 
 /* ---- accounts --------------------------------------------------------------------------- */
@@ -27,9 +28,7 @@ sim_code sim_memory_fits(const PJRT_Device *device, int64_t bytes, int64_t extra
 
 sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes)
 {
-    sim_memory *memory = calloc(1, sizeof *memory);
-    if (!memory)
-        return NULL;
+    sim_memory *memory = bn_zalloc(1, sizeof *memory);
     atomic_init(&memory->references, 1);
     memory->device = device;
     memory->bytes = bytes;
@@ -44,9 +43,7 @@ sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes)
 
 sim_memory *sim_memory_after(const sim_memory *old)
 {
-    sim_memory *memory = calloc(1, sizeof *memory);
-    if (!memory)
-        return NULL;
+    sim_memory *memory = bn_zalloc(1, sizeof *memory);
     atomic_init(&memory->references, 1);
     memory->device = old->device;
     memory->bytes = old->bytes;
@@ -83,7 +80,7 @@ void sim_memory_release(sim_memory *memory)
     free(memory);
 }
 
-void sim_memory_give_back(sim_memory *memory)
+void sim_memory_drop(sim_memory *memory)
 {
     if (memory)
         uncount(memory);
@@ -108,7 +105,7 @@ sim_code sim_memory_copy(sim_memory *to, const sim_memory *from, sim_status *st)
 
 static bool is_dense(const sim_type *type, const int64_t *strides)
 {
-    int64_t dense = (int64_t)sim_dtype_bytes(type->dtype);
+    int64_t dense = (int64_t)bn_dtype_bytes(type->dtype);
     for (int d = type->rank - 1; d >= 0; d--) {
         if (type->dims[d] > 1 && strides[d] != dense)
             return false;
@@ -121,7 +118,7 @@ void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
                    const int64_t *strides)
 {
     const unsigned char *from = data;
-    size_t size = sim_dtype_bytes(type->dtype);
+    size_t size = bn_dtype_bytes(type->dtype);
     int64_t at[SIM_MAX_RANK] = {0}, elements = sim_type_elements(type);
     if (!strides || elements == 0 || is_dense(type, strides)) {
         memcpy(to, from, (size_t)elements * size);
@@ -143,7 +140,7 @@ void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
 void sim_host_write(void *to, const unsigned char *from, const sim_type *type,
                     const sim_layout *layout)
 {
-    size_t size = sim_dtype_bytes(type->dtype), lies = 0;
+    size_t size = bn_dtype_bytes(type->dtype), lies = 0;
     int64_t strides[SIM_MAX_RANK], at[SIM_MAX_RANK] = {0}, elements = sim_type_elements(type);
     int64_t stride = 1;
     for (int i = 0; i < layout->rank; i++) {
@@ -164,25 +161,4 @@ void sim_host_write(void *to, const unsigned char *from, const sim_type *type,
             at[d] = 0;
         }
     }
-}
-
-PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype)
-{
-    static const PJRT_Buffer_Type types[SIM_DTYPE_COUNT] = {
-#define X(name, text, bytes, class, pjrt) [name] = PJRT_Buffer_Type_##pjrt,
-        SIM_DTYPES(X)
-#undef X
-    };
-    return types[dtype];
-}
-
-bool sim_buffer_dtype(PJRT_Buffer_Type type, sim_dtype *dtype)
-{
-    for (int i = 0; i < SIM_DTYPE_COUNT; i++) {
-        if (sim_buffer_type((sim_dtype)i) == type) {
-            *dtype = (sim_dtype)i;
-            return true;
-        }
-    }
-    return false;
 }

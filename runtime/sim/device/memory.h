@@ -2,8 +2,8 @@
  * memory.h - memory of a simulated device: what is accounted for, and how values lie in it
  * and on the host.
  *
- * Addresses are those of a device that never gives the same one twice. They are told to
- * whoever asks, so that donation can be seen, and must not be followed.
+ * Addresses are those of a device that never gives the same one twice. They are
+ * reported so that donation can be seen, and must not be followed.
  */
 #ifndef BENCH_RUNTIME_SIM_DEVICE_MEMORY_H
 #define BENCH_RUNTIME_SIM_DEVICE_MEMORY_H
@@ -13,7 +13,7 @@
 
 #include <stdatomic.h>
 
-/* What one transfer or execution leaves in a device's memory. DATA is written once, by
+/* The result of one transfer or execution in a device's memory. DATA is written once, by
  * the device's thread or before anyone else sees it; NULL: zeros. A result that takes
  * over a donated argument's memory is another sim_memory at the same address, so what
  * is queued still finds the argument as it was. */
@@ -28,7 +28,7 @@ typedef struct sim_memory {
     bool failed;    /* they could not be; of the device's thread */
 } sim_memory;
 
-/* SIM_RESOURCE_EXHAUSTED with the sizes when BYTES, with EXTRA_BYTES needed beside them,
+/* SIM_RESOURCE_EXHAUSTED with the sizes when BYTES, with EXTRA_BYTES needed besides,
  * do not fit; WHAT they are for. Under the lock. */
 sim_code sim_memory_fits(const PJRT_Device *device, int64_t bytes, int64_t extra_bytes,
                          const char *what, sim_status *st);
@@ -43,7 +43,7 @@ sim_memory *sim_memory_retain(sim_memory *memory);
 void sim_memory_release(sim_memory *memory); /* not under the lock; NULL allowed */
 /* Releases it for its buffer: the device has the bytes back at once, whatever is queued, so
  * that figures do not depend on how fast values are computed. Not under the lock. */
-void sim_memory_give_back(sim_memory *memory);
+void sim_memory_drop(sim_memory *memory);
 
 /* ---- values ----------------------------------------------------------------------------- */
 
@@ -56,8 +56,5 @@ void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
 /* The other way round: FROM, dense row-major, to the host's TO, where it lies by LAYOUT. */
 void sim_host_write(void *to, const unsigned char *from, const sim_type *type,
                     const sim_layout *layout);
-/* PJRT's number of an element type, and the other way round; false: there is none. */
-PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype);
-bool sim_buffer_dtype(PJRT_Buffer_Type type, sim_dtype *dtype);
 
 #endif

@@ -89,7 +89,7 @@ static void free_stated(stated *s)
 }
 
 /* One entry of env_option_overrides: key 1, value 2, in it string_field 1. */
-static sim_code take_stated(const field *entry, stated *s, sim_status *st)
+static void take_stated(const field *entry, stated *s)
 {
     const field key = find_field(entry->bytes, entry->size, 1);
     field value = find_field(entry->bytes, entry->size, 2);
@@ -99,19 +99,15 @@ static sim_code take_stated(const field *entry, stated *s, sim_status *st)
         which++;
     if (which == STATED_COUNT) {
         s->others = true;
-        return SIM_OK;
+        return;
     }
     value = find_field(value.bytes, value.size, 1);
-    char *text = malloc(value.size + 1);
-    if (!text)
-        return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
-    if (value.size)
-        memcpy(text, value.bytes, value.size);
-    text[value.size] = '\0';
     free(s->text[which]);
-    s->text[which] = text;
+    s->text[which] = bn_alloc(value.size + 1);
+    if (value.size)
+        memcpy(s->text[which], value.bytes, value.size);
+    s->text[which][value.size] = '\0';
     s->some = true;
-    return SIM_OK;
 }
 
 /* ---- the stand-in ------------------------------------------------------------------------------
@@ -122,28 +118,12 @@ typedef struct type_list {
     size_t count, capacity;
 } type_list;
 
-static bool read_dtype(const char *text, size_t length, sim_dtype *dtype)
-{
-    static const char *const names[SIM_DTYPE_COUNT] = {
-        [SIM_PRED] = "pred", [SIM_S8] = "s8",   [SIM_S16] = "s16",   [SIM_S32] = "s32",
-        [SIM_S64] = "s64",   [SIM_U8] = "u8",   [SIM_U16] = "u16",   [SIM_U32] = "u32",
-        [SIM_U64] = "u64",   [SIM_F16] = "f16", [SIM_BF16] = "bf16", [SIM_F32] = "f32",
-        [SIM_F64] = "f64",   [SIM_C64] = "c64", [SIM_C128] = "c128",
-    };
-    for (int d = 0; d < SIM_DTYPE_COUNT; d++)
-        if (strlen(names[d]) == length && memcmp(names[d], text, length) == 0) {
-            *dtype = (sim_dtype)d;
-            return true;
-        }
-    return false;
-}
-
 /* "f32[2,3]" at *AT, which moves behind it. */
 static bool read_type(const char **at, sim_type *type)
 {
     const size_t length = strcspn(*at, "[");
-    *type = (sim_type){0};
-    if ((*at)[length] != '[' || !read_dtype(*at, length, &type->dtype))
+    *type = (sim_type){.dtype = bn_dtype_named(*at, length, true, BN_DTYPES_SIMULATED)};
+    if ((*at)[length] != '[' || type->dtype == BN_DTYPES_SIMULATED)
         return false;
     *at += length + 1;
     while (**at != ']') {
@@ -164,11 +144,7 @@ static sim_code read_types(const char *text, int which, type_list *list, sim_sta
 {
     const char *at = text ? text : "";
     while (*at) {
-        sim_type *grown =
-            sim_grow(list->types, &list->capacity, list->count + 1, sizeof *list->types);
-        if (!grown)
-            return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
-        list->types = grown;
+        bn_grow(&list->types, list->count + 1, &list->capacity, sizeof *list->types);
         if (!read_type(&at, &list->types[list->count]) || (*at && *at != ';'))
             return sim_fail(st, SIM_INVALID_ARGUMENT,
                             "%s: type %zu: wants types as f32[2,3] with semicolons between",
@@ -179,12 +155,12 @@ static sim_code read_types(const char *text, int which, type_list *list, sim_sta
     return SIM_OK;
 }
 
-static void put_type(FILE *out, const sim_type *type)
+static void put_type(bn_text *out, const sim_type *type)
 {
-    fputs("tensor<", out);
+    bn_text_puts(out, "tensor<");
     for (int i = 0; i < type->rank; i++)
-        fprintf(out, "%lldx", (long long)type->dims[i]);
-    fprintf(out, "%s>", sim_dtype_text(type->dtype));
+        bn_text_printf(out, "%lldx", (long long)type->dims[i]);
+    bn_text_printf(out, "%s>", bn_dtype_text(type->dtype));
 }
 
 /* Reads "0:1;4:2" into ALIAS, the result for each of COUNT arguments. */
@@ -207,84 +183,80 @@ static sim_code read_aliases(const char *text, size_t count, int64_t *alias, sim
 }
 
 /* NAME as an identifier of MLIR. */
-static void put_name(FILE *out, const char *name)
+static void put_name(bn_text *out, const char *name)
 {
     const char *at = name && *name ? name : "opaque";
     if (!isalpha((unsigned char)*at) && *at != '_')
-        fputc('_', out);
+        bn_text_putc(out, '_');
     for (; *at; at++)
-        fputc(isalnum((unsigned char)*at) || *at == '_' || *at == '.' ? *at : '_', out);
+        bn_text_putc(out, isalnum((unsigned char)*at) || *at == '_' || *at == '.' ? *at : '_');
 }
 
 /* A whole number or zeros: what a constant of TYPE is written as. */
 static const char *zero_of(const sim_type *type)
 {
-    switch (sim_dtype_class(type->dtype)) {
-    case SIM_BOOLEAN:
+    switch (bn_dtype_class(type->dtype)) {
+    case BN_BOOLEAN:
         return "false";
-    case SIM_FLOAT:
+    case BN_FLOAT:
         return "0.0";
-    case SIM_COMPLEX:
+    case BN_COMPLEX:
         return "(0.0, 0.0)";
     default:
         return "0";
     }
 }
 
-static void put_text(FILE *out, const char *name, const type_list *arguments,
+static void put_text(bn_text *out, const char *name, const type_list *arguments,
                      const type_list *results, const int64_t *alias)
 {
-    fputs("module @", out);
+    bn_text_puts(out, "module @");
     put_name(out, name);
-    fputs(" {\n  func.func public @main(", out);
+    bn_text_puts(out, " {\n  func.func public @main(");
     for (size_t i = 0; i < arguments->count; i++) {
-        fprintf(out, "%s%%a%zu: ", i ? ", " : "", i);
+        bn_text_printf(out, "%s%%a%zu: ", i ? ", " : "", i);
         put_type(out, &arguments->types[i]);
         if (alias[i] >= 0)
-            fprintf(out, " {tf.aliasing_output = %lld : i32}", (long long)alias[i]);
+            bn_text_printf(out, " {tf.aliasing_output = %lld : i32}", (long long)alias[i]);
     }
     for (size_t i = 0; i < results->count; i++) {
-        fputs(i ? ", " : ") -> (", out);
+        bn_text_puts(out, i ? ", " : ") -> (");
         put_type(out, &results->types[i]);
     }
-    fputs(") {\n", out);
+    bn_text_puts(out, ") {\n");
     for (size_t i = 0; i < results->count; i++) {
-        fprintf(out, "    %%r%zu = stablehlo.constant dense<%s> : ", i,
-                zero_of(&results->types[i]));
+        bn_text_printf(out, "    %%r%zu = stablehlo.constant dense<%s> : ", i,
+                       zero_of(&results->types[i]));
         put_type(out, &results->types[i]);
-        fputc('\n', out);
+        bn_text_putc(out, '\n');
     }
-    fputs("    return ", out);
+    bn_text_puts(out, "    return ");
     for (size_t i = 0; i < results->count; i++)
-        fprintf(out, "%s%%r%zu", i ? ", " : "", i);
-    fputs(results->count ? " : " : "", out);
+        bn_text_printf(out, "%s%%r%zu", i ? ", " : "", i);
+    bn_text_puts(out, results->count ? " : " : "");
     for (size_t i = 0; i < results->count; i++) {
-        fputs(i ? ", " : "", out);
+        bn_text_puts(out, i ? ", " : "");
         put_type(out, &results->types[i]);
     }
-    fputs("\n  }\n}\n", out);
+    bn_text_puts(out, "\n  }\n}\n");
 }
 
 /* Makes the text of a program with S's arguments and results. */
 static sim_code make_text(const stated *s, char **text, sim_status *st)
 {
     type_list arguments = {0}, results = {0};
-    int64_t *alias = NULL;
-    size_t length = 0;
+    bn_text out = {0};
     sim_code code = read_types(s->text[ARGUMENTS], ARGUMENTS, &arguments, st);
     if (code == SIM_OK)
         code = read_types(s->text[RESULTS], RESULTS, &results, st);
-    if (code == SIM_OK && !(alias = malloc((arguments.count + 1) * sizeof *alias)))
-        code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
-    for (size_t i = 0; code == SIM_OK && i < arguments.count; i++)
+    int64_t *alias = bn_alloc(arguments.count * sizeof *alias);
+    for (size_t i = 0; i < arguments.count; i++)
         alias[i] = -1;
     if (code == SIM_OK)
         code = read_aliases(s->text[ALIASES], arguments.count, alias, st);
-    FILE *out = code == SIM_OK ? open_memstream(text, &length) : NULL;
-    if (out)
-        put_text(out, s->text[NAME], &arguments, &results, alias);
-    if (code == SIM_OK && (!out || fclose(out) != 0))
-        code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    if (code == SIM_OK)
+        put_text(&out, s->text[NAME], &arguments, &results, alias);
+    *text = out.data;
     free(alias);
     free(arguments.types);
     free(results.types);
@@ -345,7 +317,7 @@ sim_code sim_options_asked(const char *options, size_t size, sim_asked *asked, s
         if (!take_field(&at, end, &f))
             code = sim_fail(st, SIM_INVALID_ARGUMENT, "the compile options are cut off or damaged");
         else if (f.number == 7 && f.bytes)
-            code = take_stated(&f, &s, st);
+            take_stated(&f, &s);
     }
     /* Nothing compiles an opaque program. */
     if (code == SIM_OK && s.others && !s.some)

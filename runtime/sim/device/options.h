@@ -17,7 +17,7 @@
 
 #include "runtime/sim/program/program.h"
 
-/* What is stated of a program in place of its text. */
+/* Statements about a program in place of its text. */
 typedef struct sim_opaque {
     char *text;                     /* of a program with its types that computes nothing (malloc) */
     double device_us, flops, bytes; /* negative: not stated */

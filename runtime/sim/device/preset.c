@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* What a call costs the host, as measured with XLA's plugin for CPUs, see "cpu-2". No call
+/* Host time of a call, as measured with XLA's plugin for CPUs, see "cpu-2". No call
  * of an accelerator was measured, so the presets of TPUs and GPUs have these figures. */
 #define HOST_CALL "execute_us=2,argument_us=0.14,result_us=0.4,release_us=0.3,"
 

@@ -32,7 +32,7 @@ typedef struct span_row {
 /* One profile at a time, as in other plugins. */
 static struct {
     pthread_mutex_t lock;
-    bool running, lost;
+    bool running;
     const struct profiler *owner; /* who started it */
     span_row *rows;
     size_t count, room;
@@ -41,12 +41,8 @@ static struct {
 void sim_profile_note(const PJRT_Device *device, PJRT_Executable *executable, sim_span span)
 {
     pthread_mutex_lock(&profile.lock);
-    span_row *rows = profile.running
-                         ? sim_grow(profile.rows, &profile.room, profile.count + 1, sizeof *rows)
-                         : NULL;
-    profile.lost = profile.lost || (profile.running && !rows);
-    if (rows) {
-        profile.rows = rows;
+    if (profile.running) {
+        bn_grow(&profile.rows, profile.count + 1, &profile.room, sizeof *profile.rows);
         span_row *row = &profile.rows[profile.count++];
         row->device = device->description.id;
         row->span = span;
@@ -59,54 +55,31 @@ void sim_profile_note(const PJRT_Device *device, PJRT_Executable *executable, si
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-typedef struct bytes {
-    unsigned char *data;
-    size_t size, room;
-    bool failed;
-} bytes;
-
-static void put(bytes *b, const void *data, size_t size)
+static void put_varint(bn_text *b, uint64_t value)
 {
-    unsigned char *larger = sim_grow(b->data, &b->room, b->size + size, 1);
-    b->failed = b->failed || !larger;
-    if (!larger)
-        return;
-    b->data = larger;
-    if (size > 0)
-        memcpy(b->data + b->size, data, size);
-    b->size += size;
-}
-
-static void put_varint(bytes *b, uint64_t value)
-{
-    unsigned char out[10];
-    size_t size = 0;
     for (; value >= 0x80; value >>= 7)
-        out[size++] = (unsigned char)(value | 0x80);
-    out[size++] = (unsigned char)value;
-    put(b, out, size);
+        bn_text_putc(b, (char)(value | 0x80));
+    bn_text_putc(b, (char)value);
 }
 
-static void put_number(bytes *b, unsigned field, uint64_t value)
+static void put_number(bn_text *b, unsigned field, uint64_t value)
 {
     put_varint(b, (uint64_t)field << 3);
     put_varint(b, value);
 }
 
-static void put_bytes(bytes *b, unsigned field, const void *data, size_t size)
+static void put_bytes(bn_text *b, unsigned field, const void *data, size_t size)
 {
     put_varint(b, (uint64_t)field << 3 | 2);
     put_varint(b, size);
-    put(b, data, size);
+    bn_text_append(b, data, size);
 }
 
 /* Puts MESSAGE as FIELD of B, and empties it. */
-static void put_message(bytes *b, unsigned field, bytes *message)
+static void put_message(bn_text *b, unsigned field, bn_text *message)
 {
-    put_bytes(b, field, message->data, message->size);
-    b->failed = b->failed || message->failed;
-    free(message->data);
-    *message = (bytes){0};
+    put_bytes(b, field, message->data, message->length);
+    bn_text_free(message);
 }
 
 /* Field numbers of xplane.proto. */
@@ -128,9 +101,9 @@ static size_t kind_of(size_t row)
     return row;
 }
 
-static void put_event(bytes *line, uint64_t kind, uint64_t offset_ps, uint64_t duration_ps)
+static void put_event(bn_text *line, uint64_t kind, uint64_t offset_ps, uint64_t duration_ps)
 {
-    bytes event = {0};
+    bn_text event = {0};
     put_number(&event, EVENT_METADATA_ID, kind);
     put_number(&event, EVENT_OFFSET_PS, offset_ps);
     put_number(&event, EVENT_DURATION_PS, duration_ps);
@@ -138,7 +111,7 @@ static void put_event(bytes *line, uint64_t kind, uint64_t offset_ps, uint64_t d
 }
 
 /* The groups of row I, in their order, as long as the model says; together they fill its span. */
-static void put_ops(bytes *line, size_t i, uint64_t origin_ns)
+static void put_ops(bn_text *line, size_t i, uint64_t origin_ns)
 {
     const span_row *row = &profile.rows[i];
     const PJRT_Executable *x = row->executable;
@@ -155,10 +128,10 @@ static void put_ops(bytes *line, size_t i, uint64_t origin_ns)
     }
 }
 
-static void put_line(bytes *plane, int device, uint64_t origin_ns, bool ops)
+static void put_line(bn_text *plane, int device, uint64_t origin_ns, bool ops)
 {
     static const char *const names[] = {"XLA Modules", "XLA Ops"};
-    bytes line = {0};
+    bn_text line = {0};
     put_number(&line, LINE_ID, ops ? 2 : 1);
     put_bytes(&line, LINE_NAME, names[ops], strlen(names[ops]));
     put_number(&line, LINE_TIMESTAMP_NS, origin_ns);
@@ -174,10 +147,10 @@ static void put_line(bytes *plane, int device, uint64_t origin_ns, bool ops)
 }
 
 /* An entry of the plane's map FIELD; PLACE, unless it is NULL, is its statistic tf_op. */
-static void put_entry(bytes *plane, unsigned field, uint64_t id, const char *name,
+static void put_entry(bn_text *plane, unsigned field, uint64_t id, const char *name,
                       const char *place)
 {
-    bytes entry = {0}, metadata = {0}, stat = {0};
+    bn_text entry = {0}, metadata = {0}, stat = {0};
     put_number(&entry, MAP_KEY, id);
     put_number(&metadata, METADATA_ID, id);
     put_bytes(&metadata, METADATA_NAME, name, strlen(name));
@@ -190,7 +163,7 @@ static void put_entry(bytes *plane, unsigned field, uint64_t id, const char *nam
     put_message(plane, field, &entry);
 }
 
-static void put_groups(bytes *plane, const span_row *row)
+static void put_groups(bn_text *plane, const span_row *row)
 {
     const sim_cost *cost = &row->executable->cost;
     for (size_t g = 0; g < cost->group_count; g++) {
@@ -202,7 +175,7 @@ static void put_groups(bytes *plane, const span_row *row)
     }
 }
 
-static void put_kinds(bytes *plane, int device)
+static void put_kinds(bn_text *plane, int device)
 {
     for (size_t i = 0; i < profile.count; i++) {
         if (profile.rows[i].device != device || profile.rows[i].kind != i)
@@ -213,9 +186,9 @@ static void put_kinds(bytes *plane, int device)
     put_entry(plane, PLANE_STAT_METADATA, 1, "tf_op", NULL);
 }
 
-static bytes write_space(void)
+static bn_text write_space(void)
 {
-    bytes space = {0};
+    bn_text space = {0};
     int devices = 0;
     uint64_t origin_ns = UINT64_MAX, next_op = profile.count + 1;
     for (size_t i = 0; i < profile.count; i++) {
@@ -227,7 +200,7 @@ static bytes write_space(void)
         origin_ns = row->span.start_ns < origin_ns ? row->span.start_ns : origin_ns;
     }
     for (int device = 0; device < devices; device++) {
-        bytes plane = {0};
+        bn_text plane = {0};
         char name[32];
         int length = snprintf(name, sizeof name, "/device:SIM:%d", device);
         put_number(&plane, PLANE_ID, (uint64_t)device + 1);
@@ -242,9 +215,9 @@ static bytes write_space(void)
 
 /* ---- the extension ---------------------------------------------------------------------- */
 
-/* What is opaque in profiler_c_api.h: here the bytes to collect. */
+/* Opaque in profiler_c_api.h; here the bytes to collect. */
 typedef struct profiler {
-    bytes space;
+    bn_text space;
     bool written;
 } profiler;
 
@@ -297,8 +270,8 @@ static PJRT_Error *error_code(code_args *args)
 
 static PJRT_Error *create(create_args *args)
 {
-    args->profiler = calloc(1, sizeof *args->profiler);
-    return args->profiler ? NULL : sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a profiler");
+    args->profiler = bn_zalloc(1, sizeof *args->profiler);
+    return NULL;
 }
 
 static void forget(void)
@@ -319,7 +292,7 @@ static PJRT_Error *destroy(profiler_args *args)
         forget();
     }
     pthread_mutex_unlock(&profile.lock);
-    free(args->profiler->space.data);
+    bn_text_free(&args->profiler->space);
     free(args->profiler);
     return NULL;
 }
@@ -332,7 +305,6 @@ static PJRT_Error *start(profiler_args *args)
         forget();
         profile.owner = args->profiler;
         profile.running = true;
-        profile.lost = false;
     }
     pthread_mutex_unlock(&profile.lock);
     return busy ? sim_error(SIM_FAILED_PRECONDITION, "a profile is being taken") : NULL;
@@ -350,16 +322,13 @@ static PJRT_Error *collect(profiler_args *args)
 {
     profiler *p = args->profiler;
     pthread_mutex_lock(&profile.lock);
-    if (!p->written && !profile.lost && profile.owner == p)
+    if (!p->written && profile.owner == p)
         p->space = write_space();
     p->written = true;
-    bool failed = profile.lost || p->space.failed;
     pthread_mutex_unlock(&profile.lock);
-    if (failed)
-        return sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for the profile");
-    if (args->buffer && args->buffer_size >= p->space.size && p->space.size > 0)
-        memcpy(args->buffer, p->space.data, p->space.size);
-    args->buffer_size = p->space.size;
+    if (args->buffer && args->buffer_size >= p->space.length && p->space.length > 0)
+        memcpy(args->buffer, p->space.data, p->space.length);
+    args->buffer_size = p->space.length;
     return NULL;
 }
 

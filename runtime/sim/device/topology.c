@@ -3,6 +3,7 @@
  * for which programs are compiled without a device: the cost analysis then says what
  * the model makes of them.
  */
+#include "runtime/base/base.h"
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/config.h"
 #include "runtime/sim/device/device.h"
@@ -24,9 +25,7 @@ struct PJRT_TopologyDescription {
 
 static PJRT_TopologyDescription *topology_new(const sim_config *config)
 {
-    PJRT_TopologyDescription *t = calloc(1, sizeof *t);
-    if (!t)
-        return NULL;
+    PJRT_TopologyDescription *t = bn_zalloc(1, sizeof *t);
     t->config = *config;
     t->count = config->devices;
     sim_version_text(config, t->version, sizeof t->version);
@@ -51,7 +50,7 @@ SIM_ENTRY(Client_TopologyDescription)
         client->topology = topology_new(&client->config);
     args->topology = client->topology;
     pthread_mutex_unlock(&client->lock);
-    return args->topology ? NULL : sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a topology");
+    return NULL;
 }
 
 /* "tpu-v4": the preset; settings of the environment and options come on top. */
@@ -67,7 +66,7 @@ SIM_ENTRY(TopologyDescription_Create)
     if (sim_options_read(&config, name, args->create_options, args->num_options, &st) != SIM_OK)
         return sim_error_new(&st);
     args->topology = topology_new(&config);
-    return args->topology ? NULL : sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a topology");
+    return NULL;
 }
 
 SIM_ENTRY(TopologyDescription_Destroy)

@@ -36,20 +36,20 @@ static void spoil(const sim_type *type, unsigned char *data)
     double d;
     float f;
     switch (type->dtype) {
-    case SIM_F32:
-    case SIM_C64:
+    case BN_F32:
+    case BN_C64:
         memcpy(&f, data, sizeof f);
         f = isfinite(f) ? f + 1 + fabsf(f) : 0;
         memcpy(data, &f, sizeof f);
         break;
-    case SIM_F64:
-    case SIM_C128:
+    case BN_F64:
+    case BN_C128:
         memcpy(&d, data, sizeof d);
         d = isfinite(d) ? d + 1 + fabs(d) : 0;
         memcpy(data, &d, sizeof d);
         break;
-    case SIM_F16:
-    case SIM_BF16:
+    case BN_F16:
+    case BN_BF16:
         data[1] ^= 0xbf;
         break;
     default:

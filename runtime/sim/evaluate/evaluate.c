@@ -3,6 +3,7 @@
  */
 #include "runtime/sim/evaluate/evaluate.h"
 
+#include "runtime/base/base.h"
 #include "runtime/sim/evaluate/evaluate_rules.h"
 
 #include <stdlib.h>
@@ -61,12 +62,9 @@ sim_code sim_program_evaluate(const sim_program *program, const void *const *arg
     sim_code code = sim_program_can_evaluate(program, st);
     if (code != SIM_OK)
         return code;
-    run.values = calloc((size_t)program->value_count + 1, sizeof *run.values);
-    run.active = calloc((size_t)program->function_count + 1, sizeof *run.active);
-    if (run.values && run.active)
-        code = run_main(&run, arguments, results);
-    else
-        code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory to run the program");
+    run.values = bn_zalloc((size_t)program->value_count, sizeof *run.values);
+    run.active = bn_zalloc((size_t)program->function_count, sizeof *run.active);
+    code = run_main(&run, arguments, results);
     free(run.values);
     free(run.active);
     return code;

@@ -38,18 +38,3 @@ const int64_t *sim_checked_ints(const sim_op *op, const char *name, size_t count
         }
     return count > 0 ? a->ints : none;
 }
-
-const int64_t *sim_checked_dims(const sim_op *op, const char *name, int rank, size_t *count,
-                                sim_status *st)
-{
-    const sim_attribute *a = sim_attribute_find(op, name);
-    *count = a && !a->word ? a->count : 0;
-    const int64_t *dims = sim_checked_ints(op, name, *count, 0, rank - 1, st);
-    for (size_t i = 0; dims && i < *count; i++)
-        if (sim_in_list(dims, i, dims[i])) {
-            sim_refuse(op, st, SIM_INVALID_ARGUMENT, "%s names dimension %lld twice", name,
-                       (long long)dims[i]);
-            return NULL;
-        }
-    return dims;
-}

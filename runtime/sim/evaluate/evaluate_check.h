@@ -15,10 +15,6 @@ sim_code sim_refuse(const sim_op *op, sim_status *st, sim_code code, const char 
  * refusal. */
 const int64_t *sim_checked_ints(const sim_op *op, const char *name, size_t count, int64_t low,
                                 int64_t high, sim_status *st);
-/* A list of dimensions below RANK, each at most once; its length goes to *COUNT. NULL and a
- * refusal where it is none. */
-const int64_t *sim_checked_dims(const sim_op *op, const char *name, int rank, size_t *count,
-                                sim_status *st);
 bool sim_in_list(const int64_t *list, size_t count, int64_t value);
 
 #endif

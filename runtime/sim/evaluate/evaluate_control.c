@@ -25,55 +25,12 @@ static sim_code run_block(sim_run *run, const sim_op *op, const sim_block *block
     return code;
 }
 
-/* LIST has COUNT values of the types of WANTED. */
-static bool are_like(const sim_program *p, const int *list, int list_count, const int *wanted,
-                     int count)
-{
-    if (list_count != count)
-        return false;
-    for (int i = 0; i < count; i++)
-        if (!sim_type_equals(&p->types[list[i]], &p->types[wanted[i]]))
-            return false;
-    return true;
-}
-
 /* ---- branches --------------------------------------------------------------------------- */
-
-static sim_code check_branches(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    for (int i = 0; i < op->region_count; i++)
-        if (op->regions[i].argument_count != 0 ||
-            !are_like(p, op->regions[i].results, op->regions[i].result_count, op->results,
-                      op->result_count))
-            return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
-                              "branch %d gives other types than the op", i);
-    return SIM_OK;
-}
-
-static bool is_one(const sim_program *p, const sim_op *op, sim_dtype dtype)
-{
-    return op->operand_count == 1 && sim_operand_type(p, op, 0)->dtype == dtype &&
-           sim_type_elements(sim_operand_type(p, op, 0)) == 1;
-}
-
-sim_code sim_can_if(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    if (op->region_count != 2 || !is_one(p, op, SIM_PRED))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants an i1 and two regions");
-    return check_branches(p, op, st);
-}
 
 sim_code sim_rule_if(sim_run *run, const sim_op *op)
 {
     const uint8_t *which = sim_operand(run, op, 0);
     return run_block(run, op, &op->regions[*which ? 0 : 1]);
-}
-
-sim_code sim_can_case(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    if (op->region_count < 1 || !is_one(p, op, SIM_S32))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants an i32 and regions");
-    return check_branches(p, op, st);
 }
 
 /* A number that has no branch takes the last one. */
@@ -85,16 +42,6 @@ sim_code sim_rule_case(sim_run *run, const sim_op *op)
 }
 
 /* ---- calls ------------------------------------------------------------------------------ */
-
-sim_code sim_can_call(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    const sim_function *f = op->callee;
-    if (!f ||
-        !are_like(p, op->operands, op->operand_count, f->body.arguments, f->body.argument_count) ||
-        !are_like(p, op->results, op->result_count, f->body.results, f->body.result_count))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types are not those of the function");
-    return SIM_OK;
-}
 
 sim_code sim_rule_call(sim_run *run, const sim_op *op)
 {
@@ -112,28 +59,7 @@ sim_code sim_rule_call(sim_run *run, const sim_op *op)
 
 /* ---- loops ------------------------------------------------------------------------------ */
 
-sim_code sim_can_while(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    if (op->region_count != 2 ||
-        !are_like(p, op->results, op->result_count, op->operands, op->operand_count))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
-                          "wants two regions and results of the operands' types");
-    const sim_block *condition = &op->regions[0], *body = &op->regions[1];
-    if (!are_like(p, condition->arguments, condition->argument_count, op->operands,
-                  op->operand_count) ||
-        condition->result_count != 1 || p->types[condition->results[0]].dtype != SIM_PRED ||
-        sim_type_elements(&p->types[condition->results[0]]) != 1)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
-                          "the condition wants the operands' types and gives i1");
-    if (!are_like(p, body->arguments, body->argument_count, op->operands, op->operand_count) ||
-        !are_like(p, body->results, body->result_count, op->operands, op->operand_count))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
-                          "the body wants and gives the operands' "
-                          "types");
-    return SIM_OK;
-}
-
-/* What a loop carries: where each value is now and will be next. Two rooms for each value
+/* The values that a loop carries: where each is now and will be next. Two rooms for each value
  * are used in turn, because a round's results are taken over while its arguments are still
  * read. */
 typedef struct loop {

@@ -12,38 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_integer(sim_dtype dtype)
-{
-    return sim_dtype_class(dtype) == SIM_SIGNED || sim_dtype_class(dtype) == SIM_UNSIGNED;
-}
-
 static int64_t clamp(int64_t x, int64_t low, int64_t high)
 {
     return x < low ? low : x > high ? high : x;
 }
 
 /* ---- dynamic slices --------------------------------------------------------------------- */
-
-/* Operands from FIRST on are as many indices as operand 0 has dimensions; PART fits in it. */
-static sim_code check_part(const sim_program *p, const sim_op *op, const sim_type *part, int first,
-                           sim_status *st)
-{
-    const sim_type *in = sim_operand_type(p, op, 0);
-    if (op->operand_count != first + in->rank || op->result_count != 1 || part->rank != in->rank ||
-        part->dtype != in->dtype || sim_result_type(p, op, 0)->dtype != in->dtype)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants an index for each dimension");
-    for (int i = 0; i < in->rank; i++) {
-        const sim_type *index = sim_operand_type(p, op, first + i);
-        if (!is_integer(index->dtype) || sim_type_elements(index) != 1)
-            return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "operand %d is no index", first + i);
-        if (part->dims[i] > in->dims[i])
-            return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
-                              "dimension %d is larger than the "
-                              "operand's",
-                              i);
-    }
-    return SIM_OK;
-}
 
 /* Where in operand 0 a part of type PART begins; STRIDES gets the operand's. */
 static int64_t part_start(const sim_run *run, const sim_op *op, const sim_type *part, int first,
@@ -60,15 +34,10 @@ static int64_t part_start(const sim_run *run, const sim_op *op, const sim_type *
     return start;
 }
 
-sim_code sim_can_dynamic_slice(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    return check_part(p, op, sim_result_type(p, op, 0), 1, st);
-}
-
 sim_code sim_rule_dynamic_slice(sim_run *run, const sim_op *op)
 {
     const sim_type *out = sim_result_type(run->program, op, 0);
-    const size_t bytes = sim_dtype_bytes(out->dtype);
+    const size_t bytes = bn_dtype_bytes(out->dtype);
     sim_walk walk = {.rank = out->rank};
     const int64_t start = part_start(run, op, out, 1, walk.from);
     memcpy(walk.dims, out->dims, sizeof walk.dims);
@@ -78,18 +47,11 @@ sim_code sim_rule_dynamic_slice(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_can_dynamic_update_slice(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    if (!sim_type_equals(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants a result of the operand's type");
-    return check_part(p, op, sim_operand_type(p, op, 1), 2, st);
-}
-
 sim_code sim_rule_dynamic_update_slice(sim_run *run, const sim_op *op)
 {
     const sim_type *out = sim_result_type(run->program, op, 0);
     const sim_type *part = sim_operand_type(run->program, op, 1);
-    const size_t bytes = sim_dtype_bytes(out->dtype);
+    const size_t bytes = bn_dtype_bytes(out->dtype);
     sim_walk walk = {.rank = out->rank};
     const int64_t start = part_start(run, op, part, 2, walk.to);
     memcpy(walk.dims, part->dims, sizeof walk.dims);
@@ -124,50 +86,28 @@ typedef struct placement {
     int64_t indices_strides[SIM_MAX_RANK];
 } placement;
 
-static sim_code placement_lists(const sim_op *op, placement *l, sim_status *st)
+static const int64_t *dims_of(const sim_op *op, const char *gather, const char *scatter,
+                              size_t *count)
 {
-    const bool gather = op->opcode == SIM_OP_GATHER;
-    size_t paired;
-    l->window_dims = sim_checked_dims(op, gather ? "offset_dims" : "update_window_dims",
-                                      l->parts->rank, &l->window_count, st);
-    l->dropped = sim_checked_dims(op, gather ? "collapsed_slice_dims" : "inserted_window_dims",
-                                  l->operand->rank, &l->dropped_count, st);
-    l->batching = sim_checked_dims(op, gather ? "operand_batching_dims" : "input_batching_dims",
-                                   l->operand->rank, &l->batching_count, st);
-    l->paired = sim_checked_dims(
-        op, gather ? "start_indices_batching_dims" : "scatter_indices_batching_dims",
-        l->indices->rank, &paired, st);
-    l->map = sim_checked_dims(op, gather ? "start_index_map" : "scatter_dims_to_operand_dims",
-                              l->operand->rank, &l->map_count, st);
-    if (!l->window_dims || !l->dropped || !l->batching || !l->paired || !l->map ||
-        !sim_checked_ints(op, "index_vector_dim", 1, 0, l->indices->rank, st))
-        return st->code;
-    l->vector = sim_attribute_int(op, "index_vector_dim");
-    if (paired != l->batching_count || sim_in_list(l->paired, paired, l->vector))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "batching dimensions do not fit");
-    return SIM_OK;
+    const sim_attribute *dims =
+        sim_attribute_find(op, op->opcode == SIM_OP_GATHER ? gather : scatter);
+    *count = dims->count;
+    return dims->ints;
 }
 
 /* Dimensions of the parts that are not the window's are those of the indices. */
-static bool number_dims(placement *l)
+static void number_dims(placement *l)
 {
-    int next = 0;
     for (int i = 0; i < l->parts->rank; i++) {
         if (sim_in_list(l->window_dims, l->window_count, i))
             continue;
-        next += next == l->vector;
-        if (next >= l->indices->rank || l->indices->dims[next] != l->parts->dims[i])
-            return false;
         l->numbers[l->number_count] = i;
         l->number_sizes[l->number_count++] = l->parts->dims[i];
-        next++;
     }
-    next += next == l->vector;
-    return next >= l->indices->rank;
 }
 
 /* Dimensions of the operand that are neither dropped nor batching are the window's. */
-static bool window_dims(placement *l)
+static void window_dims(placement *l)
 {
     int64_t operand[SIM_MAX_RANK], parts[SIM_MAX_RANK];
     size_t next = 0;
@@ -175,35 +115,31 @@ static bool window_dims(placement *l)
     sim_strides(l->parts, parts);
     sim_strides(l->indices, l->indices_strides);
     for (int i = 0; i < l->operand->rank; i++) {
-        const bool dropped = sim_in_list(l->dropped, l->dropped_count, i);
-        const bool batching = sim_in_list(l->batching, l->batching_count, i);
-        if (dropped && batching)
-            return false;
-        if (dropped || batching)
+        if (sim_in_list(l->dropped, l->dropped_count, i) ||
+            sim_in_list(l->batching, l->batching_count, i))
             continue;
-        if (next >= l->window_count)
-            return false;
         l->sizes[next] = l->parts->dims[l->window_dims[next]];
         l->operand_dims[next] = i;
         l->operand_strides[next] = operand[i];
         l->parts_strides[next] = parts[l->window_dims[next]];
         next++;
     }
-    return next == l->window_count;
 }
 
-static sim_code placement_read(const sim_op *op, const sim_type *operand, const sim_type *indices,
-                               const sim_type *parts, placement *l, sim_status *st)
+static placement placement_of(const sim_op *op, const sim_type *operand, const sim_type *indices,
+                              const sim_type *parts)
 {
-    *l = (placement){.operand = operand, .indices = indices, .parts = parts};
-    if (!is_integer(indices->dtype))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "indices are no integers");
-    if (placement_lists(op, l, st) != SIM_OK)
-        return st->code;
-    const int64_t numbers = l->vector < indices->rank ? indices->dims[l->vector] : 1;
-    if ((int64_t)l->map_count != numbers || !number_dims(l) || !window_dims(l))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "dimension numbers do not fit the types");
-    return SIM_OK;
+    placement l = {.operand = operand, .indices = indices, .parts = parts};
+    size_t paired;
+    l.window_dims = dims_of(op, "offset_dims", "update_window_dims", &l.window_count);
+    l.dropped = dims_of(op, "collapsed_slice_dims", "inserted_window_dims", &l.dropped_count);
+    l.batching = dims_of(op, "operand_batching_dims", "input_batching_dims", &l.batching_count);
+    l.paired = dims_of(op, "start_indices_batching_dims", "scatter_indices_batching_dims", &paired);
+    l.map = dims_of(op, "start_index_map", "scatter_dims_to_operand_dims", &l.map_count);
+    l.vector = sim_attribute_int(op, "index_vector_dim");
+    number_dims(&l);
+    window_dims(&l);
+    return l;
 }
 
 /* The operand's index at which the part of index NUMBER starts, as the data say: it may be
@@ -237,41 +173,14 @@ static int64_t part_offset(const placement *l, const int64_t *number)
 
 /* ---- gather ----------------------------------------------------------------------------- */
 
-static sim_code gather_read(const sim_program *p, const sim_op *op, placement *l, sim_status *st)
-{
-    return placement_read(op, sim_operand_type(p, op, 0), sim_operand_type(p, op, 1),
-                          sim_result_type(p, op, 0), l, st);
-}
-
-sim_code sim_can_gather(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    placement l;
-    if (gather_read(p, op, &l, st) != SIM_OK)
-        return st->code;
-    const int64_t *sizes =
-        sim_checked_ints(op, "slice_sizes", (size_t)l.operand->rank, 0, INT64_MAX, st);
-    if (!sizes)
-        return st->code;
-    bool fits = l.operand->dtype == l.parts->dtype;
-    for (int i = 0; i < l.operand->rank; i++)
-        fits = fits && sizes[i] <= l.operand->dims[i];
-    for (size_t i = 0; i < l.window_count; i++)
-        fits = fits && sizes[l.operand_dims[i]] == l.sizes[i];
-    for (size_t i = 0; i < l.dropped_count; i++)
-        fits = fits && sizes[l.dropped[i]] <= 1;
-    for (size_t i = 0; i < l.batching_count; i++)
-        fits = fits && sizes[l.batching[i]] <= 1;
-    return fits ? SIM_OK : sim_refuse(op, st, SIM_INVALID_ARGUMENT, "slice sizes do not fit");
-}
-
 sim_code sim_rule_gather(sim_run *run, const sim_op *op)
 {
-    placement l;
+    const placement l =
+        placement_of(op, sim_operand_type(run->program, op, 0),
+                     sim_operand_type(run->program, op, 1), sim_result_type(run->program, op, 0));
     int64_t number[SIM_MAX_RANK] = {0}, start[SIM_MAX_RANK], strides[SIM_MAX_RANK];
-    if (gather_read(run->program, op, &l, run->st) != SIM_OK)
-        return run->st->code;
     const int64_t *sizes = sim_attribute_find(op, "slice_sizes")->ints;
-    const int64_t bytes = (int64_t)sim_dtype_bytes(l.operand->dtype);
+    const int64_t bytes = (int64_t)bn_dtype_bytes(l.operand->dtype);
     if (sim_type_elements(l.parts) == 0 || sim_type_elements(l.operand) == 0) {
         memset(sim_result(run, op, 0), 0, (size_t)sim_type_bytes(l.parts));
         return SIM_OK;
@@ -300,31 +209,10 @@ static int scattered(const sim_op *op)
     return (op->operand_count - 1) / 2;
 }
 
-static sim_code scatter_read(const sim_program *p, const sim_op *op, placement *l, sim_status *st)
-{
-    const int n = scattered(op);
-    return placement_read(op, sim_operand_type(p, op, 0), sim_operand_type(p, op, n),
-                          sim_operand_type(p, op, n + 1), l, st);
-}
-
 sim_code sim_can_scatter(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    const int n = scattered(op);
-    placement l;
-    if (n < 1 || op->operand_count != 2 * n + 1 || op->result_count != n)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
-                          "wants operands, indices, as many updates and results");
-    for (int i = 0; i < n; i++) {
-        const sim_type *in = sim_operand_type(p, op, i),
-                       *update = sim_operand_type(p, op, n + 1 + i);
-        if (!sim_type_same_shape(in, sim_operand_type(p, op, 0)) ||
-            !sim_type_equals(in, sim_result_type(p, op, i)) || update->dtype != in->dtype ||
-            !sim_type_same_shape(update, sim_operand_type(p, op, n + 1)))
-            return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
-    }
-    if (scatter_read(p, op, &l, st) != SIM_OK)
-        return st->code;
-    return sim_can_region(p, op, 0, op->operands, n, false, false, st);
+    (void)p;
+    return sim_can_region(op, scattered(op), st);
 }
 
 /* Combines N elements (1 with several inputs) of the results at TO with those of the
@@ -382,14 +270,15 @@ static sim_code scatter_part(sim_region *region, const sim_op *op, const placeme
 
 static sim_code scatter_all(sim_run *run, const sim_op *op, sim_region *region)
 {
-    placement l;
+    const int inputs = scattered(op);
+    const placement l = placement_of(op, sim_operand_type(run->program, op, 0),
+                                     sim_operand_type(run->program, op, inputs),
+                                     sim_operand_type(run->program, op, inputs + 1));
     int64_t number[SIM_MAX_RANK] = {0}, start[SIM_MAX_RANK];
     void *arguments;
     for (int i = 0; i < op->result_count; i++)
         memcpy(sim_result(run, op, i), sim_operand(run, op, i),
                (size_t)sim_type_bytes(sim_result_type(run->program, op, i)));
-    if (scatter_read(run->program, op, &l, run->st) != SIM_OK)
-        return run->st->code;
     if (sim_type_elements(l.parts) == 0 || sim_type_elements(l.operand) == 0)
         return SIM_OK;
     sim_code code = sim_run_work(run, (double)sim_type_elements(l.parts));

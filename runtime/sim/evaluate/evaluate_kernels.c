@@ -190,16 +190,16 @@ COMPLEXES(UNARY, rsqrt, 1 / sqrt(x))
 /* ---- the table -------------------------------------------------------------------------- */
 
 #define ON_INTEGERS(name)                                                                          \
-    [SIM_S8] = name##_s8, [SIM_S16] = name##_s16, [SIM_S32] = name##_s32, [SIM_S64] = name##_s64,  \
-    [SIM_U8] = name##_u8, [SIM_U16] = name##_u16, [SIM_U32] = name##_u32, [SIM_U64] = name##_u64
-#define ON_FLOATS(name)    [SIM_F32] = name##_f32, [SIM_F64] = name##_f64
-#define ON_COMPLEXES(name) [SIM_C64] = name##_c64, [SIM_C128] = name##_c128
+    [BN_S8] = name##_s8, [BN_S16] = name##_s16, [BN_S32] = name##_s32, [BN_S64] = name##_s64,      \
+    [BN_U8] = name##_u8, [BN_U16] = name##_u16, [BN_U32] = name##_u32, [BN_U64] = name##_u64
+#define ON_FLOATS(name)    [BN_F32] = name##_f32, [BN_F64] = name##_f64
+#define ON_COMPLEXES(name) [BN_C64] = name##_c64, [BN_C128] = name##_c128
 
 /* On booleans, addition is or, and multiplication is and. */
-static sim_kernel *const kernels[SIM_OP_COUNT][SIM_DTYPE_COUNT] = {
-    [SIM_OP_ADD] = {[SIM_PRED] = or_u8, ON_INTEGERS(add), ON_FLOATS(add), ON_COMPLEXES(add)},
+static sim_kernel *const kernels[SIM_OP_COUNT][BN_DTYPES_SIMULATED] = {
+    [SIM_OP_ADD] = {[BN_PRED] = or_u8, ON_INTEGERS(add), ON_FLOATS(add), ON_COMPLEXES(add)},
     [SIM_OP_SUBTRACT] = {ON_INTEGERS(subtract), ON_FLOATS(subtract), ON_COMPLEXES(subtract)},
-    [SIM_OP_MULTIPLY] = {[SIM_PRED] = and_u8,
+    [SIM_OP_MULTIPLY] = {[BN_PRED] = and_u8,
                          ON_INTEGERS(multiply),
                          ON_FLOATS(multiply),
                          ON_COMPLEXES(multiply)},
@@ -207,18 +207,18 @@ static sim_kernel *const kernels[SIM_OP_COUNT][SIM_DTYPE_COUNT] = {
     [SIM_OP_REMAINDER] = {ON_INTEGERS(remainder), ON_FLOATS(remainder)},
     [SIM_OP_POWER] = {ON_INTEGERS(power), ON_FLOATS(power), ON_COMPLEXES(power)},
     [SIM_OP_ATAN2] = {ON_FLOATS(atan2)},
-    [SIM_OP_MAXIMUM] = {[SIM_PRED] = or_u8, ON_INTEGERS(maximum), ON_FLOATS(maximum)},
-    [SIM_OP_MINIMUM] = {[SIM_PRED] = and_u8, ON_INTEGERS(minimum), ON_FLOATS(minimum)},
-    [SIM_OP_AND] = {[SIM_PRED] = and_u8, ON_INTEGERS(and)},
-    [SIM_OP_OR] = {[SIM_PRED] = or_u8, ON_INTEGERS(or)},
-    [SIM_OP_XOR] = {[SIM_PRED] = xor_u8, ON_INTEGERS(xor)},
+    [SIM_OP_MAXIMUM] = {[BN_PRED] = or_u8, ON_INTEGERS(maximum), ON_FLOATS(maximum)},
+    [SIM_OP_MINIMUM] = {[BN_PRED] = and_u8, ON_INTEGERS(minimum), ON_FLOATS(minimum)},
+    [SIM_OP_AND] = {[BN_PRED] = and_u8, ON_INTEGERS(and)},
+    [SIM_OP_OR] = {[BN_PRED] = or_u8, ON_INTEGERS(or)},
+    [SIM_OP_XOR] = {[BN_PRED] = xor_u8, ON_INTEGERS(xor)},
     [SIM_OP_SHIFT_LEFT] = {ON_INTEGERS(shift_left)},
     [SIM_OP_SHIFT_RIGHT_LOGICAL] = {ON_INTEGERS(shift_right_logical)},
     [SIM_OP_SHIFT_RIGHT_ARITHMETIC] = {ON_INTEGERS(shift_right_arithmetic)},
     [SIM_OP_NEGATE] = {ON_INTEGERS(negate), ON_FLOATS(negate), ON_COMPLEXES(negate)},
     [SIM_OP_ABS] = {ON_INTEGERS(abs), ON_FLOATS(abs)},
     [SIM_OP_SIGN] = {ON_INTEGERS(sign), ON_FLOATS(sign), ON_COMPLEXES(sign)},
-    [SIM_OP_NOT] = {[SIM_PRED] = not_pred, ON_INTEGERS(not )},
+    [SIM_OP_NOT] = {[BN_PRED] = not_pred, ON_INTEGERS(not )},
     [SIM_OP_POPCNT] = {ON_INTEGERS(popcnt)},
     [SIM_OP_COUNT_LEADING_ZEROS] = {ON_INTEGERS(count_leading_zeros)},
     [SIM_OP_CBRT] = {ON_FLOATS(cbrt)},
@@ -241,7 +241,7 @@ static sim_kernel *const kernels[SIM_OP_COUNT][SIM_DTYPE_COUNT] = {
     [SIM_OP_RSQRT] = {ON_FLOATS(rsqrt), ON_COMPLEXES(rsqrt)},
 };
 
-sim_kernel *sim_kernel_find(sim_opcode opcode, sim_dtype dtype)
+sim_kernel *sim_kernel_find(sim_opcode opcode, bn_dtype dtype)
 {
     return kernels[opcode][dtype];
 }
@@ -279,12 +279,12 @@ COMPLEXES(COMPARE, ne, x != y)
 
 typedef struct direction_row {
     const char *word;
-    sim_kernel *kernels[SIM_DTYPE_COUNT], *total_f32, *total_f64;
+    sim_kernel *kernels[BN_DTYPES_SIMULATED], *total_f32, *total_f64;
 } direction_row;
 
 #define ROW(word_, name, ...)                                                                      \
     {                                                                                              \
-        word_, {[SIM_PRED] = name##_u8, ON_INTEGERS(name), ON_FLOATS(name), __VA_ARGS__},          \
+        word_, {[BN_PRED] = name##_u8, ON_INTEGERS(name), ON_FLOATS(name), __VA_ARGS__},           \
             name##_total_f32, name##_total_f64                                                     \
     }
 static const direction_row directions[] = {
@@ -296,7 +296,7 @@ static const direction_row directions[] = {
     ROW("LT", lt, ),
 };
 
-sim_kernel *sim_kernel_compare(const sim_op *op, sim_dtype dtype)
+sim_kernel *sim_kernel_compare(const sim_op *op, bn_dtype dtype)
 {
     const sim_attribute *direction = sim_attribute_find(op, "comparison_direction");
     const sim_attribute *type = sim_attribute_find(op, "compare_type");
@@ -305,40 +305,40 @@ sim_kernel *sim_kernel_compare(const sim_op *op, sim_dtype dtype)
          i++) {
         const direction_row *row = &directions[i];
         if (strcmp(row->word, direction->word) == 0)
-            return total && dtype == SIM_F32   ? row->total_f32
-                   : total && dtype == SIM_F64 ? row->total_f64
-                                               : row->kernels[dtype];
+            return total && dtype == BN_F32   ? row->total_f32
+                   : total && dtype == BN_F64 ? row->total_f64
+                                              : row->kernels[dtype];
     }
     return NULL;
 }
 
 /* ---- half-width floats ------------------------------------------------------------------- */
 
-sim_dtype sim_wide(sim_dtype dtype)
+bn_dtype sim_wide(bn_dtype dtype)
 {
-    return dtype == SIM_F16 || dtype == SIM_BF16 ? SIM_F32 : dtype;
+    return dtype == BN_F16 || dtype == BN_BF16 ? BN_F32 : dtype;
 }
 
 /* Chunk by chunk, the operands are widened, the kernel runs, and the result is narrowed. */
-static void apply_wide(sim_kernel *kernel, sim_dtype from, sim_dtype to, char *out,
+static void apply_wide(sim_kernel *kernel, bn_dtype from, bn_dtype to, char *out,
                        const void *const *in, int count, int64_t n)
 {
     _Alignas(SIM_ELEMENT) char wide[4][SIM_CHUNK * SIM_ELEMENT];
-    const sim_dtype dtype = sim_wide(from);
+    const bn_dtype dtype = sim_wide(from);
     const void *operands[3];
     for (int64_t at = 0; at < n; at += SIM_CHUNK) {
         const int64_t chunk = n - at < SIM_CHUNK ? n - at : SIM_CHUNK;
         for (int i = 0; i < count; i++) {
             operands[i] = wide[i];
             sim_convert(dtype, wide[i], from,
-                        (const char *)in[i] + (size_t)at * sim_dtype_bytes(from), chunk);
+                        (const char *)in[i] + (size_t)at * bn_dtype_bytes(from), chunk);
         }
         kernel(wide[3], operands, chunk);
-        sim_convert(to, out + (size_t)at * sim_dtype_bytes(to), sim_wide(to), wide[3], chunk);
+        sim_convert(to, out + (size_t)at * bn_dtype_bytes(to), sim_wide(to), wide[3], chunk);
     }
 }
 
-void sim_apply(sim_kernel *kernel, sim_dtype from, sim_dtype to, void *out, const void *const *in,
+void sim_apply(sim_kernel *kernel, bn_dtype from, bn_dtype to, void *out, const void *const *in,
                int count, int64_t n)
 {
     if (sim_wide(from) != from || sim_wide(to) != to)

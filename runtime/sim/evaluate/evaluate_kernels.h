@@ -16,22 +16,22 @@
 typedef void sim_kernel(void *out, const void *const *in, int64_t n);
 
 /* The type in which DTYPE is computed: f32 for f16 and bf16. */
-sim_dtype sim_wide(sim_dtype dtype);
+bn_dtype sim_wide(bn_dtype dtype);
 /* Kernel of a unary or binary op whose operands and result are of one type, or NULL. DTYPE is
  * one that sim_wide gives. */
-sim_kernel *sim_kernel_find(sim_opcode opcode, sim_dtype dtype);
+sim_kernel *sim_kernel_find(sim_opcode opcode, bn_dtype dtype);
 /* Kernel of a compare op, giving one byte an element, or NULL. */
-sim_kernel *sim_kernel_compare(const sim_op *op, sim_dtype dtype);
+sim_kernel *sim_kernel_compare(const sim_op *op, bn_dtype dtype);
 /* Applies KERNEL to N elements of COUNT (at most 3) operands of FROM. FROM and the result's type
  * TO may be f16 or bf16; KERNEL is that of their wide type. */
-void sim_apply(sim_kernel *kernel, sim_dtype from, sim_dtype to, void *out, const void *const *in,
+void sim_apply(sim_kernel *kernel, bn_dtype from, bn_dtype to, void *out, const void *const *in,
                int count, int64_t n);
 
 /* ---- conversions, in evaluate_convert.c ------------------------------------------------- */
 
 /* N elements of FROM at IN become elements of TO at OUT, as the op convert has it. */
-void sim_convert(sim_dtype to, void *out, sim_dtype from, const void *in, int64_t n);
+void sim_convert(bn_dtype to, void *out, bn_dtype from, const void *in, int64_t n);
 /* Element I of integers, held to the range of int64. */
-int64_t sim_integer_at(sim_dtype dtype, const void *bytes, int64_t i);
+int64_t sim_integer_at(bn_dtype dtype, const void *bytes, int64_t i);
 
 #endif

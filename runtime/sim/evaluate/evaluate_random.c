@@ -2,7 +2,7 @@
  * evaluate_random.c - rng_bit_generator: Threefry-2x32, bit for bit as XLA has it.
  *
  * Generator: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011.
- * What is XLA's own: the state is a key and a counter of 64 bits; Threefry's words of
+ * XLA's own part: the state is a key and a counter of 64 bits; Threefry's words of
  * 32 bits alternate between the two of a block along the first even dimension.
  */
 #include "runtime/sim/evaluate/evaluate_rules.h"
@@ -11,20 +11,16 @@
 
 sim_code sim_can_rng_bit_generator(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    const sim_attribute *a = sim_attribute_find(op, "rng_algorithm");
     const sim_type *state = sim_operand_type(p, op, 0);
-    const char *word = a && a->word ? a->word : "";
-    if (op->result_count != 2 || !sim_type_equals(state, sim_result_type(p, op, 0)))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "gives the state, and bits");
+    const char *word = sim_attribute_find(op, "rng_algorithm")->word;
     if (strcmp(word, "THREE_FRY") != 0)
         return sim_refuse(op, st, SIM_UNIMPLEMENTED,
                           "the simulator cannot evaluate the generator \"%s\"", word);
-    if (state->dtype != SIM_U64 || state->rank != 1 || state->dims[0] != 2)
+    if (state->dims[0] != 2)
         return sim_refuse(op, st, SIM_UNIMPLEMENTED,
                           "the simulator wants a state of tensor<2xui64>");
-    const size_t bytes = sim_dtype_bytes(sim_result_type(p, op, 1)->dtype);
-    if ((bytes != 4 && bytes != 8) ||
-        sim_dtype_class(sim_result_type(p, op, 1)->dtype) == SIM_COMPLEX)
+    const size_t bytes = bn_dtype_bytes(sim_result_type(p, op, 1)->dtype);
+    if (bytes != 4 && bytes != 8)
         return sim_refuse(op, st, SIM_UNIMPLEMENTED,
                           "the simulator gives random words of 32 and 64 bits");
     return SIM_OK;
@@ -96,7 +92,7 @@ sim_code sim_rule_rng_bit_generator(sim_run *run, const sim_op *op)
     uint64_t state[2];
     memcpy(state, sim_operand(run, op, 0), sizeof state);
     uint64_t used = (uint64_t)n;
-    if (n > 0 && sim_dtype_bytes(type->dtype) == 4)
+    if (n > 0 && bn_dtype_bytes(type->dtype) == 4)
         used = fill_halves(type, state, sim_result(run, op, 1));
     else
         for (int64_t i = 0; i < n; i++)

@@ -101,16 +101,16 @@ sim_code sim_region_store(sim_region *region, void *const *arguments, void *cons
     if (sim_region_call(region, arguments) != SIM_OK)
         return region->run->st->code;
     for (int i = 0; i < count; i++)
-        memcpy(results[i], sim_region_result(region, i), sim_dtype_bytes(types[values[i]].dtype));
+        memcpy(results[i], sim_region_result(region, i), bn_dtype_bytes(types[values[i]].dtype));
     for (int i = 0; i < count; i++)
-        memcpy(targets[i], results[i], sim_dtype_bytes(types[values[i]].dtype));
+        memcpy(targets[i], results[i], bn_dtype_bytes(types[values[i]].dtype));
     return SIM_OK;
 }
 
 sim_code sim_region_combine(sim_region *region, void *acc, void *x, int64_t n)
 {
     const size_t bytes =
-        sim_dtype_bytes(region->run->program->types[region->block->results[0]].dtype);
+        bn_dtype_bytes(region->run->program->types[region->block->results[0]].dtype);
     if (region->argument >= 0) {
         if (region->argument == 1)
             memcpy(acc, x, (size_t)n * bytes);
@@ -131,29 +131,10 @@ sim_code sim_region_combine(sim_region *region, void *acc, void *x, int64_t n)
 
 /* ---- checking --------------------------------------------------------------------------- */
 
-static bool is_element(const sim_program *p, int value, sim_dtype dtype)
+sim_code sim_can_region(const sim_op *op, int count, sim_status *st)
 {
-    return p->types[value].dtype == dtype && sim_type_elements(&p->types[value]) == 1;
-}
-
-sim_code sim_can_region(const sim_program *p, const sim_op *op, int region, const int *values,
-                        int count, bool paired, bool predicate, sim_status *st)
-{
-    if (region >= op->region_count)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "has no region %d", region);
     if (count > MAX_RESULTS)
         return sim_refuse(op, st, SIM_UNIMPLEMENTED, "the simulator takes at most %d operands",
                           MAX_RESULTS);
-    const sim_block *block = &op->regions[region];
-    bool fits =
-        block->argument_count == 2 * count && block->result_count == (predicate ? 1 : count);
-    for (int i = 0; i < 2 * count && fits; i++)
-        fits =
-            is_element(p, block->arguments[i], p->types[values[paired ? i / 2 : i % count]].dtype);
-    for (int i = 0; i < block->result_count && fits; i++)
-        fits = is_element(p, block->results[i], predicate ? SIM_PRED : p->types[values[i]].dtype);
-    if (!fits)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
-                          "region %d wants and gives other elements than the op's", region);
     return SIM_OK;
 }

@@ -18,7 +18,7 @@ typedef struct sim_region {
     void *memory;
     sim_kernel *kernel;
     sim_opcode opcode; /* with a kernel */
-    sim_dtype from, to;
+    bn_dtype from, to;
     int left, right; /* arguments of the kernel */
     int argument;    /* that is the one result, or -1 */
     _Alignas(SIM_ELEMENT) char scratch[SIM_ELEMENT];
@@ -39,12 +39,7 @@ sim_code sim_region_combine(sim_region *region, void *acc, void *x, int64_t n);
 /* The kernel of a region that may be applied in any order, in its wide type, or NULL. */
 sim_kernel *sim_region_fold(const sim_region *region);
 
-/*
- * SIM_OK when REGION of OP takes two elements of the type of each of COUNT VALUES: first one
- * of each, then the second ones, or, when PAIRED, both of a value side by side. It must give
- * one element of each type, or one i1 when it is a PREDICATE. Else a refusal.
- */
-sim_code sim_can_region(const sim_program *p, const sim_op *op, int region, const int *values,
-                        int count, bool paired, bool predicate, sim_status *st);
+/* SIM_OK unless OP has more inputs, COUNT, than a region here may take. */
+sim_code sim_can_region(const sim_op *op, int count, sim_status *st);
 
 #endif

@@ -13,14 +13,17 @@ typedef struct rule_row {
 
 /* The others are element-wise, or the evaluator has no rule for them. */
 static const rule_row rules[SIM_OP_COUNT] = {
-#define X(op, name) [SIM_OP_##op] = {sim_rule_##name, sim_can_##name},
+#define X(op, name) [SIM_OP_##op].rule = sim_rule_##name,
     SIM_RULES(X)
+#undef X
+#define X(op, name) [SIM_OP_##op].check = sim_can_##name,
+        SIM_RULE_CHECKS(X)
 #undef X
 };
 
 static bool is_elementwise(sim_opcode opcode)
 {
-    return sim_kernel_find(opcode, SIM_F32) || sim_kernel_find(opcode, SIM_S32);
+    return sim_kernel_find(opcode, BN_F32) || sim_kernel_find(opcode, BN_S32);
 }
 
 sim_code sim_rule_any(sim_run *run, const sim_op *op)
@@ -31,8 +34,10 @@ sim_code sim_rule_any(sim_run *run, const sim_op *op)
 
 sim_code sim_can_any(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    sim_rule_check *check = rules[op->opcode].check;
-    if (!check && !is_elementwise(op->opcode))
+    const rule_row *row = &rules[op->opcode];
+    if (!row->rule && !is_elementwise(op->opcode))
         return sim_refuse(op, st, SIM_UNIMPLEMENTED, "the simulator cannot evaluate this op");
-    return check ? check(p, op, st) : sim_can_elementwise(p, op, st);
+    if (!row->rule)
+        return sim_can_elementwise(p, op, st);
+    return row->check ? row->check(p, op, st) : SIM_OK;
 }

@@ -1,6 +1,7 @@
 /*
- * evaluate_rules.h - the rule and the check of each op: sim_rule_NAME and sim_can_NAME, in the
- * file of their family. Only evaluate_rules.c, which has the table, calls them.
+ * evaluate_rules.h - the rule of each op, and the check of some: sim_rule_NAME and sim_can_NAME, in
+ * the file of their family. Only evaluate_rules.c, which has the table, calls them. That types,
+ * attributes and regions fit each other the reader has checked (parse_check.h).
  */
 #ifndef BENCH_RUNTIME_SIM_EVALUATE_RULES_H
 #define BENCH_RUNTIME_SIM_EVALUATE_RULES_H
@@ -12,7 +13,7 @@
 sim_rule sim_rule_any;
 sim_rule_check sim_can_any;
 
-/* Op, and the name of its rule and check. */
+/* Op, and the name of its rule. */
 #define SIM_RULES(X)                                                                               \
     X(BITCAST_CONVERT, bitcast_convert)                                                            \
     X(BROADCAST_IN_DIM, broadcast_in_dim)                                                          \
@@ -51,10 +52,28 @@ sim_rule_check sim_can_any;
     X(TRANSPOSE, transpose)                                                                        \
     X(WHILE, while)
 
-#define X(op, name)                                                                                \
-    sim_rule sim_rule_##name;                                                                      \
-    sim_rule_check sim_can_##name;
+/* Those that the evaluator cannot run on all that the reader lets pass: not on each element type,
+ * or not as large. */
+#define SIM_RULE_CHECKS(X)                                                                         \
+    X(CLAMP, clamp)                                                                                \
+    X(COMPARE, compare)                                                                            \
+    X(CONVOLUTION, convolution)                                                                    \
+    X(CUSTOM_CALL, custom_call)                                                                    \
+    X(DOT_GENERAL, dot_general)                                                                    \
+    X(PAD, pad)                                                                                    \
+    X(REDUCE, reduce)                                                                              \
+    X(REDUCE_PRECISION, reduce_precision)                                                          \
+    X(REDUCE_WINDOW, reduce_window)                                                                \
+    X(RNG_BIT_GENERATOR, rng_bit_generator)                                                        \
+    X(SCATTER, scatter)                                                                            \
+    X(SELECT_AND_SCATTER, select_and_scatter)                                                      \
+    X(SORT, sort)
+
+#define X(op, name) sim_rule sim_rule_##name;
 SIM_RULES(X)
+#undef X
+#define X(op, name) sim_rule_check sim_can_##name;
+SIM_RULE_CHECKS(X)
 #undef X
 /* Ops of sim_kernel_find, and abs of complex numbers. */
 sim_rule sim_rule_elementwise;

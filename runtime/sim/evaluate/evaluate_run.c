@@ -86,7 +86,7 @@ sim_code sim_block_begin(sim_run *run, const sim_block *block, void **memory)
             at += ((size_t)sim_type_bytes(type) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             if (op->opcode == SIM_OP_CONSTANT)
                 sim_fill(run->values[op->results[r]], op->constant, sim_type_elements(type),
-                         sim_dtype_bytes(type->dtype));
+                         bn_dtype_bytes(type->dtype));
         }
     }
     run->depth++;

@@ -62,7 +62,7 @@ static inline void *sim_result(const sim_run *run, const sim_op *op, int i)
 static inline void *sim_element(const sim_run *run, int value, int64_t i)
 {
     return (char *)run->values[value] +
-           i * (int64_t)sim_dtype_bytes(run->program->types[value].dtype);
+           i * (int64_t)bn_dtype_bytes(run->program->types[value].dtype);
 }
 
 /* ---- costs ------------------------------------------------------------------------------ */

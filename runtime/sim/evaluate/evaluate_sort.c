@@ -11,16 +11,8 @@
 
 sim_code sim_can_sort(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    const int n = op->operand_count;
-    if (n < 1 || op->result_count != n)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants as many results as operands");
-    for (int i = 0; i < n; i++)
-        if (!sim_type_same_shape(sim_operand_type(p, op, i), sim_operand_type(p, op, 0)) ||
-            !sim_type_equals(sim_operand_type(p, op, i), sim_result_type(p, op, i)))
-            return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
-    if (!sim_checked_ints(op, "dimension", 1, 0, sim_operand_type(p, op, 0)->rank - 1, st))
-        return st->code;
-    return sim_can_region(p, op, 0, op->operands, n, true, true, st);
+    (void)p;
+    return sim_can_region(op, op->operand_count, st);
 }
 
 /* One line: the first element of each operand, and the order that becomes theirs. */
@@ -81,7 +73,7 @@ static sim_code sort_line(sorting *s)
     }
     for (int i = 0; i < s->op->operand_count && code == SIM_OK; i++) {
         const size_t bytes =
-            sim_dtype_bytes(sim_operand_type(s->region->run->program, s->op, i)->dtype);
+            bn_dtype_bytes(sim_operand_type(s->region->run->program, s->op, i)->dtype);
         for (int64_t to = 0; to < s->count; to++)
             sim_fill(element(s, s->op->results[i], to),
                      element(s, s->op->operands[i], s->order[to]), 1, bytes);

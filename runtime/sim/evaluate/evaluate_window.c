@@ -18,7 +18,7 @@
 /* Sums, and the operand they are made from, in the type of the kernel. */
 typedef struct folding {
     sim_kernel *kernel;
-    sim_dtype dtype;
+    bn_dtype dtype;
     int64_t bytes; /* of an element */
     const char *in;
     char *acc;
@@ -34,7 +34,7 @@ static sim_code folding_begin(sim_run *run, const sim_op *op, sim_kernel *kernel
     const int64_t results = sim_type_elements(sim_result_type(run->program, op, 0));
     _Alignas(SIM_ELEMENT) char first[SIM_ELEMENT];
     *f = (folding){.kernel = kernel, .dtype = sim_wide(in->dtype)};
-    f->bytes = (int64_t)sim_dtype_bytes(f->dtype);
+    f->bytes = (int64_t)bn_dtype_bytes(f->dtype);
     f->in = sim_operand(run, op, 0);
     f->acc = sim_result(run, op, 0);
     if (f->dtype != in->dtype) {
@@ -99,39 +99,10 @@ static int inputs_of(const sim_op *op)
     return op->operand_count / 2;
 }
 
-/* N operands of one shape, and as many initial values. */
-static sim_code check_inputs(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    const int n = inputs_of(op);
-    if (n < 1 || op->operand_count != 2 * n || op->result_count != n)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
-                          "wants operands, as many initial values and as many results");
-    for (int i = 0; i < n; i++) {
-        const sim_type *in = sim_operand_type(p, op, i), *init = sim_operand_type(p, op, n + i);
-        if (!sim_type_same_shape(in, sim_operand_type(p, op, 0)) || init->dtype != in->dtype ||
-            sim_type_elements(init) != 1 || sim_result_type(p, op, i)->dtype != in->dtype ||
-            !sim_type_same_shape(sim_result_type(p, op, i), sim_result_type(p, op, 0)))
-            return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
-    }
-    return sim_can_region(p, op, 0, op->operands, n, false, false, st);
-}
-
 sim_code sim_can_reduce(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    const sim_type *in = sim_operand_type(p, op, 0);
-    size_t count;
-    if (check_inputs(p, op, st) != SIM_OK)
-        return st->code;
-    const int64_t *dims = sim_checked_dims(op, "dimensions", in->rank, &count, st);
-    if (!dims)
-        return st->code;
-    sim_type kept = {.dtype = in->dtype};
-    for (int i = 0; i < in->rank; i++)
-        if (!sim_in_list(dims, count, i))
-            kept.dims[kept.rank++] = in->dims[i];
-    return sim_type_equals(&kept, sim_result_type(p, op, 0))
-               ? SIM_OK
-               : sim_refuse(op, st, SIM_INVALID_ARGUMENT, "the result has other dimensions");
+    (void)p;
+    return sim_can_region(op, inputs_of(op), st);
 }
 
 /* Neighbouring dimensions of the operand that are all reduced (to 0) or all kept. */
@@ -199,7 +170,7 @@ static void fill_results(sim_run *run, const sim_op *op)
     for (int i = 0; i < op->result_count; i++) {
         const sim_type *type = sim_result_type(run->program, op, i);
         sim_fill(sim_result(run, op, i), sim_operand(run, op, inputs_of(op) + i),
-                 sim_type_elements(type), sim_dtype_bytes(type->dtype));
+                 sim_type_elements(type), bn_dtype_bytes(type->dtype));
     }
 }
 
@@ -263,8 +234,6 @@ static sim_code check_window(const sim_op *op, const sim_type *in, const sim_typ
                              sim_status *st)
 {
     const size_t rank = (size_t)in->rank;
-    if (out->rank != in->rank)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants results of the operands' rank");
     for (int i = 0; i < in->rank; i++)
         if (in->dims[i] > FAR || out->dims[i] > FAR)
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "dimension %d is too large", i);
@@ -325,10 +294,9 @@ static double window_work(const window *w)
 
 sim_code sim_can_reduce_window(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    if (check_inputs(p, op, st) != SIM_OK)
-        return st->code;
     const sim_type *in = sim_operand_type(p, op, 0);
-    if (check_window(op, in, sim_result_type(p, op, 0), st) != SIM_OK ||
+    if (sim_can_region(op, inputs_of(op), st) != SIM_OK ||
+        check_window(op, in, sim_result_type(p, op, 0), st) != SIM_OK ||
         !sim_checked_ints(op, "base_dilations", (size_t)in->rank, 1, FAR, st) ||
         !sim_checked_ints(op, "window_dilations", (size_t)in->rank, 1, FAR, st))
         return st->code;
@@ -420,16 +388,7 @@ sim_code sim_rule_reduce_window(sim_run *run, const sim_op *op)
 
 sim_code sim_can_select_and_scatter(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    const sim_type *in = sim_operand_type(p, op, 0), *source = sim_operand_type(p, op, 1);
-    const sim_type *init = sim_operand_type(p, op, 2);
-    if (op->result_count != 1 || !sim_type_equals(in, sim_result_type(p, op, 0)) ||
-        source->dtype != in->dtype || init->dtype != in->dtype || sim_type_elements(init) != 1)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types do not fit");
-    if (check_window(op, in, source, st) != SIM_OK ||
-        sim_can_region(p, op, 0, op->operands, 1, false, true, st) != SIM_OK ||
-        sim_can_region(p, op, 1, op->operands, 1, false, false, st) != SIM_OK)
-        return st->code;
-    return SIM_OK;
+    return check_window(op, sim_operand_type(p, op, 0), sim_operand_type(p, op, 1), st);
 }
 
 /* The element of the operand that the window at O chooses; -1 where it holds none. */
@@ -463,7 +422,7 @@ static sim_code scatter_windows(sim_run *run, const sim_op *op, sim_region *sele
     const window w = window_of(op, in, source);
     int64_t o[SIM_MAX_RANK] = {0}, number = 0;
     sim_fill(sim_result(run, op, 0), sim_operand(run, op, 2), sim_type_elements(in),
-             sim_dtype_bytes(in->dtype));
+             bn_dtype_bytes(in->dtype));
     if (sim_type_elements(source) == 0)
         return SIM_OK;
     sim_code code = sim_run_work(run, window_work(&w));

@@ -7,9 +7,9 @@
 
 #include "runtime/base/base.h"
 
-void sim_half_to_float(sim_dtype half, const uint16_t *in, float *out, int64_t n)
+void sim_half_to_float(bn_dtype half, const uint16_t *in, float *out, int64_t n)
 {
-    if (half == SIM_F16)
+    if (half == BN_F16)
         for (int64_t i = 0; i < n; i++)
             out[i] = bn_from_f16(in[i]);
     else
@@ -17,9 +17,9 @@ void sim_half_to_float(sim_dtype half, const uint16_t *in, float *out, int64_t n
             out[i] = bn_from_bf16(in[i]);
 }
 
-void sim_half_to_double(sim_dtype half, const uint16_t *in, double *out, int64_t n)
+void sim_half_to_double(bn_dtype half, const uint16_t *in, double *out, int64_t n)
 {
-    if (half == SIM_F16)
+    if (half == BN_F16)
         for (int64_t i = 0; i < n; i++)
             out[i] = (double)bn_from_f16(in[i]);
     else
@@ -27,9 +27,9 @@ void sim_half_to_double(sim_dtype half, const uint16_t *in, double *out, int64_t
             out[i] = (double)bn_from_bf16(in[i]);
 }
 
-void sim_half_from_float(sim_dtype half, const float *in, uint16_t *out, int64_t n)
+void sim_half_from_float(bn_dtype half, const float *in, uint16_t *out, int64_t n)
 {
-    if (half == SIM_F16)
+    if (half == BN_F16)
         for (int64_t i = 0; i < n; i++)
             out[i] = bn_to_f16(in[i]);
     else
@@ -37,9 +37,9 @@ void sim_half_from_float(sim_dtype half, const float *in, uint16_t *out, int64_t
             out[i] = bn_to_bf16(in[i]);
 }
 
-void sim_half_from_double(sim_dtype half, const double *in, uint16_t *out, int64_t n)
+void sim_half_from_double(bn_dtype half, const double *in, uint16_t *out, int64_t n)
 {
-    if (half == SIM_F16)
+    if (half == BN_F16)
         for (int64_t i = 0; i < n; i++)
             out[i] = bn_to_f16(bn_to_odd(in[i]));
     else

@@ -4,26 +4,13 @@
  */
 #include "runtime/sim/program/lex.h"
 
-#include <string.h>
+#include "runtime/stablehlo/tokens.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+#include <string.h>
 
 static bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-static bool is_name(char c)
-{
-    return is_letter(c) || is_digit(c) || c == '.' || c == '$';
+    return shlo_is_name(c) && !shlo_is_digit(c) && c != '.' && c != '$';
 }
 
 /* A zero byte behind the end, which no token has. */
@@ -32,69 +19,45 @@ static char peek(const sim_lexer *lex, size_t ahead)
     return (size_t)(lex->end - lex->at) > ahead ? lex->at[ahead] : '\0';
 }
 
-static void skip_space(sim_lexer *lex)
-{
-    while (lex->at < lex->end) {
-        char c = *lex->at;
-        if (c == '\n') {
-            lex->line++;
-        } else if (c == '/' && peek(lex, 1) == '/') {
-            const char *newline = memchr(lex->at, '\n', (size_t)(lex->end - lex->at));
-            lex->at = newline ? newline : lex->end;
-            continue;
-        } else if (c != ' ' && c != '\t' && c != '\r') {
-            return;
-        }
-        lex->at++;
-    }
-}
-
 static void take_name(sim_lexer *lex, int kind)
 {
     lex->kind = kind;
     lex->token = lex->at;
-    while (is_name(peek(lex, 0)))
-        lex->at++;
+    lex->at = shlo_behind_name(lex->at, lex->end);
     lex->length = (size_t)(lex->at - lex->token);
 }
 
-/* A name without its quotes. Where the text ends first, it is a character '"', which no part
+/* A name without its quotes. Where its line ends first, it is a character '"', which no part
  * of the grammar takes. */
 static void take_string(sim_lexer *lex, int kind)
 {
-    lex->at++;
-    lex->token = lex->at;
-    while (lex->at < lex->end && *lex->at != '"') {
-        if (*lex->at == '\\' && lex->end - lex->at > 1)
-            lex->at++;
-        lex->line += *lex->at == '\n';
-        lex->at++;
-    }
-    lex->length = (size_t)(lex->at - lex->token);
-    lex->kind = lex->at < lex->end ? kind : '"';
-    lex->at += lex->at < lex->end;
+    const char *behind = shlo_string_end(lex->at, lex->end);
+    lex->token = lex->at + 1;
+    lex->kind = behind ? kind : '"';
+    lex->at = behind ? behind : lex->end;
+    lex->length = (size_t)(lex->at - lex->token) - (behind != NULL);
 }
 
 static void take_number(sim_lexer *lex)
 {
     lex->kind = SIM_T_NUMBER;
     lex->at += peek(lex, 0) == '-';
-    if (peek(lex, 0) == '0' && peek(lex, 1) == 'x' && is_hex(peek(lex, 2))) {
+    if (peek(lex, 0) == '0' && peek(lex, 1) == 'x' && shlo_hex_digit(peek(lex, 2)) >= 0) {
         lex->at += 2;
-        while (is_hex(peek(lex, 0)))
+        while (shlo_hex_digit(peek(lex, 0)) >= 0)
             lex->at++;
     } else {
-        while (is_digit(peek(lex, 0)))
+        while (shlo_is_digit(peek(lex, 0)))
             lex->at++;
-        if (peek(lex, 0) == '.' && is_digit(peek(lex, 1)))
+        if (peek(lex, 0) == '.' && shlo_is_digit(peek(lex, 1)))
             lex->at++;
-        while (is_digit(peek(lex, 0)))
+        while (shlo_is_digit(peek(lex, 0)))
             lex->at++;
         char e = peek(lex, 0);
         size_t sign = peek(lex, 1) == '-' || peek(lex, 1) == '+';
-        if ((e == 'e' || e == 'E') && is_digit(peek(lex, 1 + sign))) {
+        if ((e == 'e' || e == 'E') && shlo_is_digit(peek(lex, 1 + sign))) {
             lex->at += 1 + sign;
-            while (is_digit(peek(lex, 0)))
+            while (shlo_is_digit(peek(lex, 0)))
                 lex->at++;
         }
     }
@@ -106,33 +69,20 @@ static void take_value(sim_lexer *lex)
 {
     lex->at++;
     lex->token = lex->at;
-    while (is_name(peek(lex, 0)) || (peek(lex, 0) == '-' && peek(lex, 1) != '>'))
-        lex->at++;
+    lex->at = shlo_behind_value(lex->at, lex->end);
     lex->length = (size_t)(lex->at - lex->token);
     lex->kind = lex->length ? SIM_T_VALUE : '%';
-    if (lex->length && peek(lex, 0) == '#' && is_digit(peek(lex, 1))) {
+    if (lex->length && peek(lex, 0) == '#' && shlo_is_digit(peek(lex, 1))) {
         lex->at++;
-        for (lex->index = 0; is_digit(peek(lex, 0)); lex->at++)
+        for (lex->index = 0; shlo_is_digit(peek(lex, 0)); lex->at++)
             if (lex->index < INT32_MAX)
                 lex->index = 10 * lex->index + (*lex->at - '0');
     }
 }
 
-static void take_prefixed(sim_lexer *lex, int kind)
-{
-    char prefix = *lex->at++;
-    if (kind == SIM_T_SYMBOL && peek(lex, 0) == '"') {
-        take_string(lex, kind);
-        return;
-    }
-    take_name(lex, kind);
-    if (lex->length == 0)
-        lex->kind = prefix;
-}
-
 void sim_lex_next(sim_lexer *lex)
 {
-    skip_space(lex);
+    lex->at = shlo_behind_blanks(lex->at, lex->end, &lex->line);
     lex->token = lex->start = lex->at;
     lex->start_line = lex->line;
     lex->length = 1;
@@ -145,17 +95,24 @@ void sim_lex_next(sim_lexer *lex)
     char c = *lex->at;
     if (is_letter(c)) {
         take_name(lex, SIM_T_WORD);
-    } else if (is_digit(c) || (c == '-' && is_digit(peek(lex, 1)))) {
+    } else if (shlo_is_digit(c) || (c == '-' && shlo_is_digit(peek(lex, 1)))) {
         take_number(lex);
     } else if (c == '%') {
         take_value(lex);
     } else if (c == '"') {
         take_string(lex, SIM_T_STRING);
     } else if (c == '@' || c == '#' || c == '^' || c == '!') {
-        take_prefixed(lex, c == '@'   ? SIM_T_SYMBOL
-                           : c == '#' ? SIM_T_HASH
-                           : c == '^' ? SIM_T_CARET
-                                      : SIM_T_BANG);
+        const int kind = c == '@'   ? SIM_T_SYMBOL
+                         : c == '#' ? SIM_T_HASH
+                         : c == '^' ? SIM_T_CARET
+                                    : SIM_T_BANG;
+        lex->at++;
+        if (c == '@' && peek(lex, 0) == '"')
+            take_string(lex, kind);
+        else
+            take_name(lex, kind);
+        if (lex->at == lex->start + 1)
+            lex->kind = c;
     } else if (c == '-' && peek(lex, 1) == '>') {
         lex->kind = SIM_T_ARROW;
         lex->length = 2;

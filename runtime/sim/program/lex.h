@@ -26,12 +26,12 @@ enum {
 /* The current token, and where the next begins. */
 typedef struct sim_lexer {
     const char *text, *end, *at;
-    int line; /* of AT */
+    uint32_t line; /* of AT */
     int kind;
     const char *token; /* its text, without what marks its kind */
     size_t length;
     const char *start; /* where it stands */
-    int start_line;
+    uint32_t start_line;
     int64_t index;
 } sim_lexer;
 

@@ -9,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a program owns. Only its types are not in the pool, because they grow while values
- * are read. */
-typedef struct holding {
-    sim_pool pool;
-    void *types;
-} holding;
-
 /* ---- functions -------------------------------------------------------------------------- */
 
 /* A function being read: what lies above the marks is its own. */
@@ -23,24 +16,37 @@ typedef struct heading {
     const char *at, *name;
     bool public;
     size_t labels, signature, results; /* RESULTS: place of their types */
-    sim_list arguments;                /* sim_argument */
-    sim_list layouts;                  /* sim_layout of each result, as far as they are told */
+    SIM_LIST(sim_argument) arguments;
+    SIM_LIST(sim_layout) layouts; /* of each result, as far as they are stated */
 } heading;
-
-static void add_argument(sim_reader *r, heading *h)
-{
-    sim_argument *argument = sim_reader_add(r, &h->arguments, 1);
-    if (argument)
-        *argument = (sim_argument){.alias = -1};
-}
 
 /* How the next result is to lie, by the attributes from FIRST on, which go. */
 static void note_result(sim_reader *r, heading *h, size_t first)
 {
-    sim_layout *layout = sim_reader_add(r, &h->layouts, 1);
-    if (layout)
-        *layout = sim_note_layout(r, first);
+    sim_push(&h->layouts, sim_note_layout(r, first));
     r->raws.count = first;
+}
+
+/* "type" or "(type {attributes}, ...)" onto r->signature; without H no attributes. */
+static void read_result_types(sim_reader *r, heading *h)
+{
+    bool brackets = sim_accept(r, '(');
+    while (r->code == SIM_OK && !(brackets && sim_kind(r) == ')')) {
+        sim_type type;
+        if (!sim_read_type(r, &type))
+            return;
+        sim_push(&r->signature, type);
+        size_t raws = r->raws.count;
+        if (h && brackets && sim_kind(r) == '{')
+            sim_read_dictionary(r);
+        if (h)
+            note_result(r, h, raws);
+        sim_skip_location(r);
+        if ((!h && !brackets) || !sim_accept(r, ','))
+            break;
+    }
+    if (brackets)
+        sim_expect(r, ')', "')' of the results");
 }
 
 /* "(%a: type {attributes}, ...) -> (type {attributes}, ...)" */
@@ -49,33 +55,15 @@ static void read_heading(sim_reader *r, heading *h)
     sim_expect(r, '(', "'(' of the arguments");
     if (!sim_accept(r, ')')) {
         do {
-            add_argument(r, h);
-            if (r->code == SIM_OK)
-                sim_read_argument(r, (sim_argument *)h->arguments.data + (h->arguments.count - 1));
+            sim_push(&h->arguments, (sim_argument){.alias = -1});
+            sim_read_argument(r, &h->arguments.items[h->arguments.count - 1]);
         } while (sim_accept(r, ','));
         sim_expect(r, ')', "')' of the arguments");
     }
     h->results = r->signature.count;
     if (!sim_accept(r, SIM_T_ARROW))
         return;
-    bool brackets = sim_accept(r, '(');
-    while (r->code == SIM_OK && !(brackets && sim_kind(r) == ')')) {
-        sim_type type;
-        if (!sim_read_type(r, &type))
-            return;
-        sim_type *slot = sim_reader_add(r, &r->signature, 1);
-        if (slot)
-            *slot = type;
-        size_t raws = r->raws.count;
-        if (brackets && sim_kind(r) == '{')
-            sim_read_dictionary(r);
-        note_result(r, h, raws);
-        sim_skip_location(r);
-        if (!sim_accept(r, ','))
-            break;
-    }
-    if (brackets)
-        sim_expect(r, ')', "')' of the results");
+    read_result_types(r, h);
 }
 
 /* BODY must return the types that the heading states, which end at END. */
@@ -90,7 +78,7 @@ static void check_results(sim_reader *r, const heading *h, const sim_block *body
         return;
     }
     for (int i = 0; i < body->result_count; i++) {
-        const sim_type *type = (const sim_type *)r->signature.data + h->results + i;
+        const sim_type *type = r->signature.items + h->results + i;
         const sim_type *own = sim_reader_type(r, body->results[i]);
         if (!sim_type_equals(type, own)) {
             sim_reader_fail(r, h->at, SIM_INVALID_ARGUMENT, "@%s returns %s as result %d, not %s",
@@ -104,8 +92,8 @@ static void check_results(sim_reader *r, const heading *h, const sim_block *body
 /* Each alias must name a result of its argument's size, and no two the same. */
 static void check_aliases(sim_reader *r, const heading *h, const sim_function *f)
 {
-    bool *taken = calloc((size_t)f->body.result_count + 1, sizeof *taken);
-    for (int i = 0; taken && i < f->body.argument_count; i++) {
+    bool *taken = bn_zalloc((size_t)f->body.result_count, sizeof *taken);
+    for (int i = 0; i < f->body.argument_count; i++) {
         int alias = f->arguments[i].alias;
         if (alias < 0)
             continue;
@@ -126,22 +114,19 @@ static void check_aliases(sim_reader *r, const heading *h, const sim_function *f
 static void add_function(sim_reader *r, heading *h, const sim_block *body, size_t end)
 {
     check_results(r, h, body, end);
-    size_t count = (size_t)body->argument_count;
-    sim_argument *arguments = sim_reader_take(r, count * sizeof *arguments);
-    size_t results = (size_t)body->result_count;
-    sim_layout *layouts = sim_reader_take(r, results * sizeof *layouts);
-    if (r->code != SIM_OK || !arguments || !layouts)
+    size_t count = (size_t)body->argument_count, results = (size_t)body->result_count;
+    sim_argument *arguments = sim_take(r, count * sizeof *arguments);
+    sim_layout *layouts = sim_take(r, results * sizeof *layouts);
+    if (r->code != SIM_OK)
         return;
-    for (size_t i = 0; i < results; i++)
-        layouts[i] =
-            i < h->layouts.count ? ((const sim_layout *)h->layouts.data)[i] : (sim_layout){0};
+    for (size_t i = 0; i < results && i < h->layouts.count; i++)
+        layouts[i] = h->layouts.items[i];
     for (size_t i = 0; i < count; i++)
-        arguments[i] = i < h->arguments.count ? ((const sim_argument *)h->arguments.data)[i]
-                                              : (sim_argument){.alias = -1};
-    sim_function *f = sim_reader_add(r, &r->functions, 1);
-    if (!f)
-        return;
-    *f = (sim_function){.name = h->name, .body = *body, .arguments = arguments, .results = layouts};
+        arguments[i] = i < h->arguments.count ? h->arguments.items[i] : (sim_argument){.alias = -1};
+    sim_push(
+        &r->functions,
+        (sim_function){.name = h->name, .body = *body, .arguments = arguments, .results = layouts});
+    const sim_function *f = &r->functions.items[r->functions.count - 1];
     check_aliases(r, h, f);
     if (h->public)
         r->public_count++;
@@ -154,16 +139,14 @@ static heading begin_function(const sim_reader *r)
     return (heading){.at = r->lex.start,
                      .public = true,
                      .labels = r->labels.count,
-                     .signature = r->signature.count,
-                     .arguments = {.size = sizeof(sim_argument)},
-                     .layouts = {.size = sizeof(sim_layout)}};
+                     .signature = r->signature.count};
 }
 
 static void end_function(sim_reader *r, heading *h)
 {
     sim_names_forget(r, 0);
-    free(h->arguments.data);
-    free(h->layouts.data);
+    free(h->arguments.items);
+    free(h->layouts.items);
     r->labels.count = h->labels;
     r->signature.count = h->signature;
     r->raws.count = 0;
@@ -182,7 +165,7 @@ static void read_function(sim_reader *r)
     if (sim_kind(r) != SIM_T_SYMBOL)
         sim_reader_expected(r, "@name of a function");
     h.at = r->lex.start;
-    h.name = sim_reader_copy(r, r->lex.token, r->lex.length);
+    h.name = sim_keep_text(r, r->lex.token, r->lex.length);
     sim_next(r);
     read_heading(r, &h);
     if (sim_accept_word(r, "attributes"))
@@ -192,8 +175,7 @@ static void read_function(sim_reader *r)
         sim_reader_fail(r, r->lex.start, SIM_UNIMPLEMENTED,
                         "a function without a body is not simulated");
     if (sim_expect(r, '{', "'{' of the body")) {
-        sim_define_arguments(r, (const sim_label *)r->labels.data + h.labels,
-                             (const sim_type *)r->signature.data + h.signature,
+        sim_define_arguments(r, r->labels.items + h.labels, r->signature.items + h.signature,
                              (int)h.arguments.count, &body);
         sim_read_block(r, &body);
     }
@@ -208,11 +190,9 @@ static void read_argument_attributes(sim_reader *r, heading *h)
     sim_expect(r, '[', "'[' of the arguments' attributes");
     while (sim_kind(r) == '{') {
         size_t raws = r->raws.count;
-        add_argument(r, h);
+        sim_push(&h->arguments, (sim_argument){.alias = -1});
         sim_read_dictionary(r);
-        if (r->code == SIM_OK)
-            sim_note_donation(r, raws,
-                              (sim_argument *)h->arguments.data + (h->arguments.count - 1));
+        sim_note_donation(r, raws, &h->arguments.items[h->arguments.count - 1]);
         if (!sim_accept(r, ','))
             break;
     }
@@ -250,16 +230,7 @@ static void read_stated_type(sim_reader *r, heading *h)
         return;
     }
     sim_next(r);
-    bool brackets = sim_accept(r, '(');
-    while (r->code == SIM_OK && !(brackets && sim_kind(r) == ')')) {
-        sim_type *slot, type;
-        if (sim_read_type(r, &type) && (slot = sim_reader_add(r, &r->signature, 1)))
-            *slot = type;
-        if (!brackets || !sim_accept(r, ','))
-            break;
-    }
-    if (brackets)
-        sim_expect(r, ')', "')' of the results");
+    read_result_types(r, NULL);
 }
 
 static void read_property(sim_reader *r, heading *h)
@@ -275,7 +246,7 @@ static void read_property(sim_reader *r, heading *h)
     } else if (sim_lex_reads(&name, "function_type")) {
         read_stated_type(r, h);
     } else if (sim_lex_reads(&name, "sym_name")) {
-        h->name = sim_reader_copy(r, r->lex.token, r->lex.length);
+        h->name = sim_keep_text(r, r->lex.token, r->lex.length);
         sim_next(r);
     } else if (sim_lex_reads(&name, "sym_visibility")) {
         h->public = sim_lex_reads(&r->lex, "public");
@@ -330,7 +301,7 @@ static void read_generic_function(sim_reader *r)
     sim_read_region(r, NULL, NULL, 0);
     end_generic(r);
     if (r->code == SIM_OK)
-        body = ((const sim_block *)r->blocks.data)[blocks];
+        body = r->blocks.items[blocks];
     r->blocks.count = blocks;
     add_function(r, &h, &body, end);
     end_function(r, &h);
@@ -384,7 +355,7 @@ static void read_module(sim_reader *r, const char **name)
 {
     sim_next(r);
     if (sim_kind(r) == SIM_T_SYMBOL) {
-        *name = sim_reader_copy(r, r->lex.token, r->lex.length);
+        *name = sim_keep_text(r, r->lex.token, r->lex.length);
         sim_next(r);
     }
     if (sim_accept_word(r, "attributes"))
@@ -411,7 +382,8 @@ static void read_generic_module(sim_reader *r, const char **name)
         sim_expect(r, ':', "':'");
     read_statements(r, '}');
     end_generic(r);
-    free(h.arguments.data);
+    free(h.arguments.items);
+    free(h.layouts.items);
 }
 
 static void read_text(sim_reader *r, const char **name)
@@ -451,77 +423,54 @@ static const sim_function *find_main(sim_reader *r, const sim_function *function
     return NULL;
 }
 
-/* Makes the program of what was read. It takes over the pool and the types. */
+/* Makes the program of what was read. It takes over the arena and the types; NULL after an error.
+ */
 static sim_program *close_program(sim_reader *r, const char *name)
 {
-    size_t count = r->functions.count;
-    sim_program *program = sim_reader_take(r, sizeof *program);
-    sim_function *functions = sim_reader_take(r, count * sizeof *functions);
-    holding *memory = sim_reader_take(r, sizeof *memory);
-    if (r->code != SIM_OK || !program || !functions || !memory)
-        return NULL;
-    if (count)
-        memcpy(functions, r->functions.data, count * sizeof *functions);
-    if (!sim_check_calls(r, functions, count))
-        return NULL;
-    const sim_function *first = find_main(r, functions, count);
+    const size_t count = r->functions.count;
+    sim_program *program = sim_take(r, sizeof *program);
+    sim_function *functions = sim_keep(r, r->functions.items, count, sizeof *functions);
+    const sim_function *first =
+        sim_check_calls(r, functions, count) ? find_main(r, functions, count) : NULL;
     if (!first)
         return NULL;
-    *memory = (holding){r->pool, r->types.data};
     *program = (sim_program){.name = name,
-                             .types = r->types.data,
+                             .types = r->types.items,
                              .value_count = (int)r->types.count,
                              .functions = functions,
                              .function_count = (int)count,
                              .main = first,
-                             .memory = memory};
-    r->pool = (sim_pool){0};
-    r->types.data = NULL;
+                             .memory = r->arena};
+    r->arena = NULL;
+    r->types.items = NULL;
     return program;
 }
 
-/* The reader's lists, and the bytes of an element of each. */
 #define LISTS(X)                                                                                   \
-    X(types, sim_type)                                                                             \
-    X(names, sim_name)                                                                             \
-    X(ops, sim_op)                                                                                 \
-    X(ints, int)                                                                                   \
-    X(raws, sim_raw)                                                                               \
-    X(signature, sim_type)                                                                         \
-    X(blocks, sim_block)                                                                           \
-    X(labels, sim_label)                                                                           \
-    X(functions, sim_function)                                                                     \
-    X(calls, sim_op *)
-
-static void open_list(sim_reader *r, sim_list *list, size_t size)
-{
-    list->size = size;
-    sim_reader_add(r, list, 1); /* so that its data are never NULL */
-    list->count = 0;
-}
+    X(types) X(names) X(ops) X(ints) X(raws) X(signature) X(blocks) X(labels) X(functions) X(calls)
 
 static void open_reader(sim_reader *r, const char *text, size_t length, sim_status *st)
 {
-    *r = (sim_reader){.st = st, .public_function = -1};
+    *r = (sim_reader){.st = st, .arena = bn_arena_new(64 << 10), .public_function = -1};
     sim_lex_begin(&r->lex, text, length);
     sim_op_slots(r);
-#define X(list, type) open_list(r, &r->list, sizeof(type));
+#define X(list) sim_room(&r->list, 1); /* so that its items are never NULL */
     LISTS(X)
 #undef X
     r->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!r->locale)
-        sim_reader_fail(r, text, SIM_RESOURCE_EXHAUSTED, "no memory for the program");
+        sim_reader_fail(r, text, SIM_RESOURCE_EXHAUSTED, "no locale \"C\" to read numbers by");
     else if (length > INT32_MAX)
         sim_reader_fail(r, text, SIM_RESOURCE_EXHAUSTED, "a text of more than 2 GB");
 }
 
 static void close_reader(sim_reader *r)
 {
-#define X(list, type) free(r->list.data);
+#define X(list) free(r->list.items);
     LISTS(X)
 #undef X
     free(r->buckets);
-    sim_pool_free(&r->pool);
+    bn_arena_free(r->arena);
     if (r->locale)
         freelocale((locale_t)r->locale);
 }
@@ -544,7 +493,6 @@ void sim_program_free(sim_program *program)
 {
     if (!program)
         return;
-    holding memory = *(holding *)program->memory;
-    free(memory.types);
-    sim_pool_free(&memory.pool);
+    free((void *)program->types);
+    bn_arena_free(program->memory);
 }

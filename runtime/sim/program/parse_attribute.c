@@ -18,16 +18,11 @@ sim_raw *sim_raw_add(sim_reader *r, const char *name, size_t length)
     if (r->raws.count >= MAX_RAWS)
         sim_reader_fail(r, r->lex.start, SIM_RESOURCE_EXHAUSTED, "more than %d attributes",
                         MAX_RAWS);
-    sim_raw *raw = sim_reader_add(r, &r->raws, 1);
-    if (!raw)
-        return NULL;
+    sim_room(&r->raws, 1);
+    sim_raw *raw = &r->raws.items[r->raws.count++];
+    memset(raw, 0, offsetof(sim_raw, ints)); /* INTS are many, and most stay unused */
     raw->name = name;
     raw->name_length = length;
-    raw->word = NULL;
-    raw->word_length = 0;
-    raw->plain = false;
-    raw->count = 0;
-    raw->real = 0;
     return raw;
 }
 
@@ -90,7 +85,7 @@ void sim_read_location(sim_reader *r)
     const sim_lexer bracket = r->lex;
     sim_next(r);
     if (sim_kind(r) == SIM_T_STRING)
-        r->place = sim_reader_copy(r, r->lex.token, r->lex.length);
+        r->place = sim_keep_text(r, r->lex.token, r->lex.length);
     r->lex = bracket;
     sim_skip_brackets(r);
 }
@@ -176,9 +171,9 @@ static void read_array(sim_reader *r, sim_raw *raw)
 static int64_t element_int(const sim_type *type, const void *data, size_t index)
 {
     int64_t value = 0;
-    size_t bytes = sim_dtype_bytes(type->dtype);
+    size_t bytes = bn_dtype_bytes(type->dtype);
     memcpy(&value, (const char *)data + index * bytes, bytes);
-    if (sim_dtype_class(type->dtype) == SIM_SIGNED && bytes < 8) {
+    if (bn_dtype_class(type->dtype) == BN_SIGNED && bytes < 8) {
         int64_t sign = (int64_t)1 << (8 * bytes - 1);
         value = (value ^ sign) - sign;
     }
@@ -225,9 +220,9 @@ static void read_dense(sim_reader *r, sim_raw *raw)
     if (!wanted(raw) || !sim_read_literal(r) || memcmp(raw->name, "value", 5) == 0)
         return;
     const sim_type *type = &r->literal.type;
-    sim_class class = sim_dtype_class(type->dtype);
+    bn_class class = bn_dtype_class(type->dtype);
     int64_t elements = sim_type_elements(type);
-    if (class == SIM_FLOAT || class == SIM_COMPLEX || elements > SIM_MAX_INTS ||
+    if (class == BN_FLOAT || class == BN_COMPLEX || elements > SIM_MAX_INTS ||
         !sim_read_elements(r, &data, &bytes))
         return;
     bool all = (int64_t)bytes == sim_type_bytes(type);
@@ -309,8 +304,6 @@ void sim_read_value(sim_reader *r, const char *name, size_t length)
     if (sim_kind(r) == SIM_T_HASH && read_dialect(r))
         return;
     sim_raw *raw = sim_raw_add(r, name, length);
-    if (!raw)
-        return;
     if (sim_kind(r) == SIM_T_NUMBER) {
         read_number(r, raw);
     } else if (sim_kind(r) == '[') {
@@ -372,8 +365,6 @@ static void read_layout(sim_reader *r, const char *const names[3], char first, c
     sim_expect(r, ']', "']' of dimension numbers");
     for (int i = 0; i < 3 && r->code == SIM_OK; i++) {
         sim_raw *raw = sim_raw_add(r, names[i], strlen(names[i]));
-        if (!raw)
-            return;
         raw->plain = true;
         for (int64_t s = 0; i == 2 && s < count; s++)
             add_int(raw, spatial[s]);

@@ -1,6 +1,5 @@
 /* parse_calls.c - finds the functions that calls name, and refuses calls that do not fit
  * their function or that could go on for ever. */
-#include "runtime/base/base.h"
 #include "runtime/sim/program/parse_op.h"
 
 #include <stdlib.h>
@@ -16,11 +15,7 @@ static int by_name(const void *a, const void *b)
 static const sim_function **sort_functions(sim_reader *r, const sim_function *functions,
                                            size_t count)
 {
-    const sim_function **sorted = malloc((count + 1) * sizeof *sorted);
-    if (!sorted) {
-        sim_reader_fail(r, r->lex.text, SIM_RESOURCE_EXHAUSTED, "no memory for the program");
-        return NULL;
-    }
+    const sim_function **sorted = bn_alloc(count * sizeof *sorted);
     for (size_t i = 0; i < count; i++)
         sorted[i] = &functions[i];
     qsort(sorted, count, sizeof *sorted, by_name);
@@ -102,10 +97,8 @@ static int block_depth(const sim_block *block, const sim_function *functions, in
 
 static void check_nesting(sim_reader *r, const sim_function *functions, size_t count)
 {
-    int *depth = calloc(count + 1, sizeof *depth);
-    if (!depth)
-        sim_reader_fail(r, r->lex.text, SIM_RESOURCE_EXHAUSTED, "no memory for the program");
-    for (size_t i = 0; depth && i < count; i++)
+    int *depth = bn_zalloc(count, sizeof *depth);
+    for (size_t i = 0; i < count; i++)
         if (function_depth(&functions[i], functions, depth, 0) > SIM_MAX_DEPTH) {
             sim_reader_fail(r, r->lex.text, SIM_UNIMPLEMENTED,
                             "calls in @%.*s nest deeper than %d, or for ever",
@@ -118,7 +111,7 @@ static void check_nesting(sim_reader *r, const sim_function *functions, size_t c
 bool sim_check_calls(sim_reader *r, sim_function *functions, size_t count)
 {
     const sim_function **sorted = sort_functions(r, functions, count);
-    sim_op *const *calls = r->calls.data;
+    sim_op *const *calls = r->calls.items;
     for (size_t i = 0; sorted && i < r->calls.count; i++)
         if (!resolve(r, calls[i], sorted, count))
             break;

@@ -46,7 +46,7 @@ bool sim_check_types(sim_reader *r, const char *at, const sim_op *op, const sim_
                                                          sim_type_write(want, two, sizeof two));
 }
 
-bool sim_check_scalar(const sim_reader *r, int value, sim_dtype dtype)
+bool sim_check_scalar(const sim_reader *r, int value, bn_dtype dtype)
 {
     const sim_type *type = sim_reader_type(r, value);
     return type->rank == 0 && type->dtype == dtype;
@@ -57,7 +57,7 @@ bool sim_check_reducer(sim_reader *r, const char *at, const sim_op *op, int regi
     const sim_block *b = &op->regions[region];
     bool fits = b->argument_count == 2 * count && b->result_count == count;
     for (int i = 0; fits && i < count; i++) {
-        sim_dtype dtype = sim_check_operand(r, op, i)->dtype;
+        bn_dtype dtype = sim_check_operand(r, op, i)->dtype;
         fits = sim_check_scalar(r, b->arguments[i], dtype) &&
                sim_check_scalar(r, b->results[i], dtype) &&
                sim_check_scalar(r, b->arguments[count + i], dtype);

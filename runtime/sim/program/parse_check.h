@@ -31,7 +31,7 @@ bool sim_check_dims(const sim_attribute *list, int rank);
 bool sim_check_types(sim_reader *r, const char *at, const sim_op *op, const sim_type *have,
                      const sim_type *want);
 /* Whether VALUE is a scalar of DTYPE. */
-bool sim_check_scalar(const sim_reader *r, int value, sim_dtype dtype);
+bool sim_check_scalar(const sim_reader *r, int value, bn_dtype dtype);
 /* REGION must take two scalars of each of the first COUNT operands' element types, and
  * give one of each. */
 bool sim_check_reducer(sim_reader *r, const char *at, const sim_op *op, int region, int count);

@@ -139,8 +139,8 @@ typedef struct indexing {
 static bool check_lists(const indexing *g)
 {
     int rank = g->x->rank, places = g->indices->rank;
-    sim_class class = sim_dtype_class(g->indices->dtype);
-    if ((class != SIM_SIGNED && class != SIM_UNSIGNED) || g->vector < 0 || g->vector > places ||
+    bn_class class = bn_dtype_class(g->indices->dtype);
+    if ((class != BN_SIGNED && class != BN_UNSIGNED) || g->vector < 0 || g->vector > places ||
         !sim_check_dims(g->window, g->y->rank) || !sim_check_dims(g->gone, rank) ||
         !sim_check_dims(g->batching, rank) || !sim_check_dims(g->mapped, rank) ||
         !sim_check_dims(g->indices_batching, places))

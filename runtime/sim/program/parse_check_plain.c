@@ -6,8 +6,8 @@
 
 /* ---- element-wise ---------------------------------------------------------------------- */
 
-enum { B = 1 << SIM_BOOLEAN, S = 1 << SIM_SIGNED, U = 1 << SIM_UNSIGNED };
-enum { F = 1 << SIM_FLOAT, C = 1 << SIM_COMPLEX, INTS = S | U, NUMBERS = S | U | F | C };
+enum { B = 1 << BN_BOOLEAN, S = 1 << BN_SIGNED, U = 1 << BN_UNSIGNED };
+enum { F = 1 << BN_FLOAT, C = 1 << BN_COMPLEX, INTS = S | U, NUMBERS = S | U | F | C };
 
 /* Classes of element types that an op takes; 0: all. */
 static const unsigned char classes[SIM_OP_COUNT] = {
@@ -52,14 +52,14 @@ static const unsigned char classes[SIM_OP_COUNT] = {
 static bool check_class(sim_reader *r, const char *at, const sim_op *op, const sim_type *type)
 {
     char text[96];
-    return !classes[op->opcode] || classes[op->opcode] >> sim_dtype_class(type->dtype) & 1 ||
+    return !classes[op->opcode] || classes[op->opcode] >> bn_dtype_class(type->dtype) & 1 ||
            sim_check_fail(r, at, op, "does not take %s", sim_type_write(type, text, sizeof text));
 }
 
 /* Element type of the parts of a complex number. */
-static sim_dtype part_of(sim_dtype dtype)
+static bn_dtype part_of(bn_dtype dtype)
 {
-    return dtype == SIM_C64 ? SIM_F32 : dtype == SIM_C128 ? SIM_F64 : dtype;
+    return dtype == BN_C64 ? BN_F32 : dtype == BN_C128 ? BN_F64 : dtype;
 }
 
 bool sim_check_elementwise(sim_reader *r, const char *at, const sim_op *op)
@@ -83,12 +83,12 @@ bool sim_check_converting(sim_reader *r, const char *at, const sim_op *op)
         return false;
     if (op->opcode == SIM_OP_REAL || op->opcode == SIM_OP_IMAG) {
         want.dtype = part_of(want.dtype);
-        if (sim_dtype_class(want.dtype) != SIM_FLOAT)
+        if (bn_dtype_class(want.dtype) != BN_FLOAT)
             return sim_check_fail(r, at, op, "does not take integers");
     } else if (op->opcode == SIM_OP_CONVERT) {
         want.dtype = sim_check_result(r, op, 0)->dtype;
     } else {
-        want.dtype = SIM_PRED;
+        want.dtype = BN_PRED;
     }
     return sim_check_types(r, at, op, sim_check_result(r, op, 0), &want);
 }
@@ -96,7 +96,7 @@ bool sim_check_converting(sim_reader *r, const char *at, const sim_op *op)
 bool sim_check_complex(sim_reader *r, const char *at, const sim_op *op)
 {
     sim_type want = *sim_check_result(r, op, 0);
-    if (sim_dtype_class(want.dtype) != SIM_COMPLEX)
+    if (bn_dtype_class(want.dtype) != BN_COMPLEX)
         return sim_check_fail(r, at, op, "the result is not complex");
     want.dtype = part_of(want.dtype);
     return sim_check_types(r, at, op, sim_check_operand(r, op, 0), &want) &&
@@ -123,13 +123,12 @@ bool sim_check_compare(sim_reader *r, const char *at, const sim_op *op)
         return sim_check_fail(r, at, op, "by %.20s %.20s", direction, type);
     if (!sim_check_types(r, at, op, sim_check_operand(r, op, 1), &want))
         return false;
-    want.dtype = SIM_PRED;
+    want.dtype = BN_PRED;
     return sim_check_types(r, at, op, sim_check_result(r, op, 0), &want);
 }
 
 /* Operand INDEX is of DTYPE, with the result's dimensions or as a scalar for all elements. */
-static bool check_spread(sim_reader *r, const char *at, const sim_op *op, int index,
-                         sim_dtype dtype)
+static bool check_spread(sim_reader *r, const char *at, const sim_op *op, int index, bn_dtype dtype)
 {
     const sim_type *have = sim_check_operand(r, op, index);
     sim_type want = *sim_check_result(r, op, 0);
@@ -141,7 +140,7 @@ static bool check_spread(sim_reader *r, const char *at, const sim_op *op, int in
 bool sim_check_select(sim_reader *r, const char *at, const sim_op *op)
 {
     const sim_type *want = sim_check_result(r, op, 0);
-    return check_spread(r, at, op, 0, SIM_PRED) &&
+    return check_spread(r, at, op, 0, BN_PRED) &&
            sim_check_types(r, at, op, sim_check_operand(r, op, 1), want) &&
            sim_check_types(r, at, op, sim_check_operand(r, op, 2), want);
 }
@@ -187,8 +186,8 @@ bool sim_check_reshape(sim_reader *r, const char *at, const sim_op *op)
 bool sim_check_bitcast(sim_reader *r, const char *at, const sim_op *op)
 {
     sim_type x = *sim_check_operand(r, op, 0), y = *sim_check_result(r, op, 0);
-    size_t from = sim_dtype_bytes(x.dtype), to = sim_dtype_bytes(y.dtype);
-    bool fits = (x.dtype == SIM_PRED) == (y.dtype == SIM_PRED);
+    size_t from = bn_dtype_bytes(x.dtype), to = bn_dtype_bytes(y.dtype);
+    bool fits = (x.dtype == BN_PRED) == (y.dtype == BN_PRED);
     sim_type *longer = from > to ? &y : &x;
     if (from != to) {
         int64_t ratio = (int64_t)(from > to ? from / to : to / from);
@@ -201,7 +200,7 @@ bool sim_check_bitcast(sim_reader *r, const char *at, const sim_op *op)
 bool sim_check_iota(sim_reader *r, const char *at, const sim_op *op)
 {
     const sim_type *y = sim_check_result(r, op, 0);
-    return (y->dtype != SIM_PRED && sim_check_dims(&op->attributes[0], y->rank)) ||
+    return (y->dtype != BN_PRED && sim_check_dims(&op->attributes[0], y->rank)) ||
            sim_check_fail(r, at, op, "dimension %lld of rank %d, or of booleans",
                           (long long)op->attributes[0].ints[0], y->rank);
 }
@@ -252,8 +251,8 @@ static bool check_starts(sim_reader *r, const char *at, const sim_op *op, int fi
         return sim_check_fail(r, at, op, "%d operands do not fit the rank", op->operand_count);
     for (int i = first; i < op->operand_count; i++) {
         const sim_type *start = sim_check_operand(r, op, i);
-        sim_class class = sim_dtype_class(start->dtype);
-        if (start->rank != 0 || (class != SIM_SIGNED && class != SIM_UNSIGNED))
+        bn_class class = bn_dtype_class(start->dtype);
+        if (start->rank != 0 || (class != BN_SIGNED && class != BN_UNSIGNED))
             return sim_check_fail(r, at, op, "start %d is not an integer scalar", i - first);
     }
     return true;
@@ -351,14 +350,14 @@ bool sim_check_fft(sim_reader *r, const char *at, const sim_op *op)
     for (int i = 0; fits && i < count; i++)
         fits = real->dims[real->rank - count + i] == length->ints[i];
     if (forward || back) {
-        fits = fits && sim_dtype_class(real->dtype) == SIM_FLOAT &&
-               (real->dtype == SIM_F32 || real->dtype == SIM_F64);
-        want.dtype = real->dtype == SIM_F32 ? SIM_C64 : SIM_C128;
+        fits = fits && bn_dtype_class(real->dtype) == BN_FLOAT &&
+               (real->dtype == BN_F32 || real->dtype == BN_F64);
+        want.dtype = real->dtype == BN_F32 ? BN_C64 : BN_C128;
         if (fits)
             want.dims[want.rank - 1] =
                 want.dims[want.rank - 1] / 2 + (want.dims[want.rank - 1] > 0);
     }
-    fits = fits && sim_dtype_class(want.dtype) == SIM_COMPLEX;
+    fits = fits && bn_dtype_class(want.dtype) == BN_COMPLEX;
     if (!fits)
         return sim_check_fail(r, at, op, "length or element type does not fit");
     return sim_check_types(r, at, op, other, &want);
@@ -371,9 +370,9 @@ bool sim_check_random(sim_reader *r, const char *at, const sim_op *op)
     const char *algorithm = sim_attribute_find(op, "rng_algorithm")->word;
     if (!is_one_of(algorithm, known))
         return sim_check_fail(r, at, op, "algorithm %.20s", algorithm);
-    if (state->dtype != SIM_U64 || state->rank != 1 || state->dims[0] < 2 || state->dims[0] > 3)
+    if (state->dtype != BN_U64 || state->rank != 1 || state->dims[0] < 2 || state->dims[0] > 3)
         return sim_check_fail(r, at, op, "the state is not of two or three ui64");
-    if (sim_dtype_class(bits->dtype) == SIM_BOOLEAN || sim_dtype_class(bits->dtype) == SIM_COMPLEX)
+    if (bn_dtype_class(bits->dtype) == BN_BOOLEAN || bn_dtype_class(bits->dtype) == BN_COMPLEX)
         return sim_check_fail(r, at, op, "bits are integers or floats");
     return sim_check_types(r, at, op, sim_check_result(r, op, 0), state);
 }

@@ -5,13 +5,13 @@
 /* ---- regions ---------------------------------------------------------------------------- */
 
 /* A region of two scalars of DTYPE that says yes or no. */
-static bool check_choice(sim_reader *r, const char *at, const sim_op *op, sim_dtype dtype)
+static bool check_choice(sim_reader *r, const char *at, const sim_op *op, bn_dtype dtype)
 {
     const sim_block *b = &op->regions[0];
     return (b->argument_count == 2 && b->result_count == 1 &&
             sim_check_scalar(r, b->arguments[0], dtype) &&
             sim_check_scalar(r, b->arguments[1], dtype) &&
-            sim_check_scalar(r, b->results[0], SIM_PRED)) ||
+            sim_check_scalar(r, b->results[0], BN_PRED)) ||
            sim_check_fail(r, at, op, "its region does not compare two of the operand's elements");
 }
 
@@ -116,9 +116,9 @@ bool sim_check_sort(sim_reader *r, const char *at, const sim_op *op)
     if (dim < 0 || dim >= x->rank)
         return sim_check_fail(r, at, op, "dimension %lld of rank %d", (long long)dim, x->rank);
     bool fits = b->argument_count == 2 * count && b->result_count == 1 &&
-                sim_check_scalar(r, b->results[0], SIM_PRED);
+                sim_check_scalar(r, b->results[0], BN_PRED);
     for (int i = 0; fits && i < count; i++) {
-        sim_dtype dtype = sim_check_operand(r, op, i)->dtype;
+        bn_dtype dtype = sim_check_operand(r, op, i)->dtype;
         fits = sim_check_scalar(r, b->arguments[2 * i], dtype) &&
                sim_check_scalar(r, b->arguments[2 * i + 1], dtype);
     }
@@ -142,7 +142,7 @@ bool sim_check_while(sim_reader *r, const char *at, const sim_op *op)
     int count = op->operand_count;
     if (condition->argument_count != count || body->argument_count != count ||
         body->result_count != count || condition->result_count != 1 ||
-        !sim_check_scalar(r, condition->results[0], SIM_PRED))
+        !sim_check_scalar(r, condition->results[0], BN_PRED))
         return sim_check_fail(r, at, op, "its regions do not take and give its %d values", count);
     for (int i = 0; i < count; i++) {
         const sim_type *type = sim_check_operand(r, op, i);
@@ -158,7 +158,7 @@ bool sim_check_while(sim_reader *r, const char *at, const sim_op *op)
 bool sim_check_branches(sim_reader *r, const char *at, const sim_op *op)
 {
     bool two = op->opcode == SIM_OP_IF;
-    if (!sim_check_scalar(r, op->operands[0], two ? SIM_PRED : SIM_S32) || op->region_count < 1)
+    if (!sim_check_scalar(r, op->operands[0], two ? BN_PRED : BN_S32) || op->region_count < 1)
         return sim_check_fail(r, at, op, "chooses by something else than a scalar of %s",
                               two ? "i1" : "i32");
     for (int k = 0; k < op->region_count; k++) {

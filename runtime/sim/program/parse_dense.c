@@ -53,12 +53,12 @@ bool sim_read_literal(sim_reader *r)
 
 /* ---- numbers ------------------------------------------------------------------------- */
 
-void sim_store_float(sim_dtype dtype, double v, void *out)
+void sim_store_float(bn_dtype dtype, double v, void *out)
 {
     float single = (float)v;
-    if (dtype == SIM_F64)
+    if (dtype == BN_F64)
         memcpy(out, &v, sizeof v);
-    else if (dtype == SIM_F32)
+    else if (dtype == BN_F32)
         memcpy(out, &single, sizeof single);
     else
         sim_half_from_double(dtype, &v, out, 1);
@@ -76,13 +76,13 @@ static bool token_text(sim_reader *r, char text[64])
     return true;
 }
 
-static bool read_float(sim_reader *r, sim_dtype dtype, void *out)
+static bool read_float(sim_reader *r, bn_dtype dtype, void *out)
 {
     char text[64];
     if (!token_text(r, text))
         return false;
     if (text[0] == '0' && text[1] == 'x') { /* the bits themselves */
-        size_t bytes = sim_dtype_bytes(dtype);
+        size_t bytes = bn_dtype_bytes(dtype);
         uint64_t bits = strtoull(text, NULL, 16);
         if (r->lex.length - 2 > 2 * bytes) {
             sim_reader_expected(r, "no more digits than the type has");
@@ -115,15 +115,15 @@ static bool read_magnitude(sim_reader *r, bool *negative, uint64_t *magnitude)
     return fits;
 }
 
-static bool read_integer(sim_reader *r, sim_dtype dtype, void *out)
+static bool read_integer(sim_reader *r, bn_dtype dtype, void *out)
 {
     bool negative;
     uint64_t value;
-    size_t bytes = sim_dtype_bytes(dtype);
+    size_t bytes = bn_dtype_bytes(dtype);
     if (!read_magnitude(r, &negative, &value))
         return false;
     uint64_t most = bytes == 8 ? UINT64_MAX : (1ull << 8 * bytes) - 1;
-    bool is_signed = sim_dtype_class(dtype) == SIM_SIGNED;
+    bool is_signed = bn_dtype_class(dtype) == BN_SIGNED;
     bool hex = r->lex.length > 2 && r->lex.token[1] == 'x';
     if (negative ? !is_signed || value > most / 2 + 1
                  : value > (is_signed && !hex ? most / 2 : most)) {
@@ -148,23 +148,23 @@ static bool read_boolean(sim_reader *r, void *out)
     return true;
 }
 
-static bool read_element(sim_reader *r, sim_dtype dtype, char *out)
+static bool read_element(sim_reader *r, bn_dtype dtype, char *out)
 {
-    switch (sim_dtype_class(dtype)) {
-    case SIM_BOOLEAN:
+    switch (bn_dtype_class(dtype)) {
+    case BN_BOOLEAN:
         return read_boolean(r, out);
-    case SIM_SIGNED:
-    case SIM_UNSIGNED:
+    case BN_SIGNED:
+    case BN_UNSIGNED:
         return read_integer(r, dtype, out);
-    case SIM_FLOAT:
+    case BN_FLOAT:
         return read_float(r, dtype, out);
-    case SIM_COMPLEX:
+    case BN_COMPLEX:
         break;
     }
-    sim_dtype part = dtype == SIM_C64 ? SIM_F32 : SIM_F64;
+    bn_dtype part = dtype == BN_C64 ? BN_F32 : BN_F64;
     return sim_expect(r, '(', "'(' of a complex number") && read_float(r, part, out) &&
            sim_expect(r, ',', "',' in a complex number") &&
-           read_float(r, part, out + sim_dtype_bytes(part)) &&
+           read_float(r, part, out + bn_dtype_bytes(part)) &&
            sim_expect(r, ')', "')' of a complex number");
 }
 
@@ -175,7 +175,7 @@ static bool read_element(sim_reader *r, sim_dtype dtype, char *out)
 static bool read_lists(sim_reader *r, const sim_type *type, char *out)
 {
     int64_t seen[SIM_MAX_RANK] = {0};
-    size_t bytes = sim_dtype_bytes(type->dtype);
+    size_t bytes = bn_dtype_bytes(type->dtype);
     int depth = 0;
     do {
         if (depth && seen[depth - 1] && sim_kind(r) != ']' &&
@@ -207,19 +207,12 @@ static bool read_lists(sim_reader *r, const sim_type *type, char *out)
     return r->code == SIM_OK;
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'                 ? c - '0'
-           : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-                                                : -1;
-}
-
 /* "0x..." of BYTES bytes to OUT. */
 static bool read_hex(sim_reader *r, size_t bytes, char *out)
 {
     const char *digits = r->lex.token + 2;
     for (size_t i = 0; i < bytes; i++) {
-        int high = hex_digit(digits[2 * i]), low = hex_digit(digits[2 * i + 1]);
+        int high = shlo_hex_digit(digits[2 * i]), low = shlo_hex_digit(digits[2 * i + 1]);
         if (high < 0 || low < 0) {
             sim_reader_expected(r, "hexadecimal digits");
             return false;
@@ -232,12 +225,10 @@ static bool read_hex(sim_reader *r, size_t bytes, char *out)
 /* Booleans are written eight to a byte, the first in the lowest bit. */
 static bool read_bits(sim_reader *r, size_t count, char *out)
 {
-    char *packed = malloc(count / 8 + 1);
-    bool read = packed && read_hex(r, (count + 7) / 8, packed);
+    char *packed = bn_alloc(count / 8 + 1);
+    bool read = read_hex(r, (count + 7) / 8, packed);
     for (size_t i = 0; read && i < count; i++)
         out[i] = packed[i / 8] >> i % 8 & 1;
-    if (!packed)
-        sim_reader_fail(r, r->lex.start, SIM_RESOURCE_EXHAUSTED, "no memory for the program");
     free(packed);
     return read;
 }
@@ -246,18 +237,18 @@ static bool read_bits(sim_reader *r, size_t count, char *out)
 static bool read_bytes(sim_reader *r, const sim_type *type, const void **data, size_t *bytes)
 {
     size_t given = r->lex.length >= 2 ? (r->lex.length - 2) / 2 : 0;
-    size_t all = (size_t)sim_type_bytes(type), one = sim_dtype_bytes(type->dtype);
+    size_t all = (size_t)sim_type_bytes(type), one = bn_dtype_bytes(type->dtype);
     bool prefixed = r->lex.length >= 2 && r->lex.token[0] == '0' && r->lex.token[1] == 'x';
-    bool packed = type->dtype == SIM_PRED && given != all && given == all / 8 + (all % 8 != 0);
+    bool packed = type->dtype == BN_PRED && given != all && given == all / 8 + (all % 8 != 0);
     if (!prefixed || r->lex.length % 2 || (given != all && given != one && !packed)) {
         sim_reader_fail(r, r->lex.start, SIM_INVALID_ARGUMENT,
                         "expected a string \"0x...\" of %zu bytes, found %zu", all, given);
         return false;
     }
     *bytes = packed ? all : given;
-    char *out = sim_reader_take(r, *bytes);
+    char *out = bn_arena_alloc(r->arena, *bytes);
     *data = out;
-    return out && (packed ? read_bits(r, all, out) : read_hex(r, given, out));
+    return packed ? read_bits(r, all, out) : read_hex(r, given, out);
 }
 
 static bool read_from(sim_reader *r, const void **data, size_t *bytes)
@@ -267,17 +258,15 @@ static bool read_from(sim_reader *r, const void **data, size_t *bytes)
     bool listed = sim_kind(r) == '[' && type->rank > 0;
     if (sim_kind(r) == SIM_T_STRING)
         return read_bytes(r, type, data, bytes);
-    *bytes = listed ? (size_t)sim_type_bytes(type) : sim_dtype_bytes(type->dtype);
+    *bytes = listed ? (size_t)sim_type_bytes(type) : bn_dtype_bytes(type->dtype);
     /* An element takes two characters at least, so text bounds memory. */
     if (listed && elements > (r->lex.end - r->lex.start) / 2 + 1) {
         sim_reader_fail(r, r->lex.start, SIM_INVALID_ARGUMENT,
                         "a list of fewer than the type's %lld elements", (long long)elements);
         return false;
     }
-    char *out = sim_reader_take(r, *bytes);
+    char *out = bn_arena_alloc(r->arena, *bytes);
     *data = out;
-    if (!out)
-        return false;
     if (sim_kind(r) == '>') { /* dense<>, of a tensor without elements */
         *bytes = 0;
         if (elements != 0)

@@ -89,9 +89,7 @@ static bool check_op(sim_reader *r, const char *at, const sim_op *op)
 
 static bool emit_at(sim_reader *r, const char *at, sim_op *op, int first, int count)
 {
-    int *results = sim_reader_take(r, (size_t)count * sizeof *results);
-    if (!results)
-        return false;
+    int *results = sim_take(r, (size_t)count * sizeof *results);
     for (int i = 0; i < count; i++)
         results[i] = first + i;
     op->results = results;
@@ -99,10 +97,8 @@ static bool emit_at(sim_reader *r, const char *at, sim_op *op, int first, int co
     op->place = r->place ? r->place : "";
     if (!check_op(r, at, op))
         return false;
-    sim_op *slot = sim_reader_add(r, &r->ops, 1);
-    if (slot)
-        *slot = *op;
-    return slot != NULL;
+    sim_push(&r->ops, *op);
+    return true;
 }
 
 bool sim_emit_to(sim_reader *r, const char *at, sim_op *op, int result)
@@ -112,20 +108,19 @@ bool sim_emit_to(sim_reader *r, const char *at, sim_op *op, int result)
 
 int sim_emit(sim_reader *r, const char *at, sim_op *op, const sim_type *types, int count)
 {
-    int first = r->code == SIM_OK ? sim_reader_values(r, types, count) : -1;
-    return first >= 0 && emit_at(r, at, op, first, count) ? first : -1;
+    if (r->code != SIM_OK)
+        return -1;
+    int first = sim_reader_values(r, types, count);
+    return emit_at(r, at, op, first, count) ? first : -1;
 }
 
-bool sim_make_region(sim_reader *r, int code, sim_dtype dtype, const char *at, int line,
+bool sim_make_region(sim_reader *r, int code, bn_dtype dtype, const char *at, int line,
                      sim_block *block)
 {
     size_t mark = r->ops.count;
     const sim_type scalar = {.dtype = dtype}, types[2] = {scalar, scalar};
-    int *arguments = sim_reader_take(r, 3 * sizeof *arguments);
-    sim_op *ops = sim_reader_take(r, sizeof *ops);
+    int *arguments = sim_take(r, 3 * sizeof *arguments);
     int first = sim_reader_values(r, types, 2);
-    if (!arguments || !ops || first < 0)
-        return false;
     arguments[0] = first;
     arguments[1] = first + 1;
     sim_op op = {.opcode = (sim_opcode)code, .line = line, .operand_count = 2};
@@ -133,7 +128,7 @@ bool sim_make_region(sim_reader *r, int code, sim_dtype dtype, const char *at, i
     arguments[2] = sim_emit(r, at, &op, &scalar, 1);
     if (arguments[2] < 0)
         return false;
-    ops[0] = ((const sim_op *)r->ops.data)[mark];
+    const sim_op *ops = sim_keep(r, &r->ops.items[mark], 1, sizeof *ops);
     r->ops.count = mark;
     *block = (sim_block){2, 1, arguments, arguments + 2, ops, 1};
     return true;

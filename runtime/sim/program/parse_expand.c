@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What the new ops are made for. */
+/* The op that the new ops replace. */
 typedef struct builder {
     sim_reader *r;
     const sim_reading *o;
@@ -23,14 +23,11 @@ typedef struct builder {
 static int build(builder *b, sim_op op, const int *operands, int count, const sim_type *type,
                  int result)
 {
-    int *copy = sim_reader_take(b->r, (size_t)count * sizeof *copy);
-    if (!copy)
-        return -1;
     for (int i = 0; i < count; i++)
-        if ((copy[i] = operands[i]) < 0)
+        if (operands[i] < 0)
             return -1;
     op.line = b->o->line;
-    op.operands = copy;
+    op.operands = sim_keep(b->r, operands, (size_t)count, sizeof *operands);
     op.operand_count = count;
     if (result < 0)
         return sim_emit(b->r, b->o->at, &op, type, 1);
@@ -40,14 +37,9 @@ static int build(builder *b, sim_op op, const int *operands, int count, const si
 static const sim_attribute *attribute_of(builder *b, const char *name, const int64_t *ints,
                                          size_t count)
 {
-    sim_attribute *attribute = sim_reader_take(b->r, sizeof *attribute);
-    int64_t *copy = sim_reader_take(b->r, (count + 1) * sizeof *copy);
-    if (!attribute || !copy)
-        return NULL;
-    if (count)
-        memcpy(copy, ints, count * sizeof *ints);
-    *attribute = (sim_attribute){.name = name, .ints = copy, .count = count};
-    return attribute;
+    const sim_attribute attribute = {
+        .name = name, .ints = sim_keep(b->r, ints, count, sizeof *ints), .count = count};
+    return sim_keep(b->r, &attribute, 1, sizeof attribute);
 }
 
 static int unary(builder *b, sim_opcode opcode, int x)
@@ -71,15 +63,15 @@ static int binary(builder *b, sim_opcode opcode, int x, int y)
     return binary_to(b, opcode, x, y, -1);
 }
 
-/* X DIRECTION Y, for floats; TRUTH: type of the result. */
-static int compare(builder *b, const char *direction, int x, int y, const sim_type *truth)
+/* X DIRECTION Y, as the compare_type KIND has it; TRUTH: type of the result. */
+static int compare(builder *b, const char *direction, const char *kind, int x, int y,
+                   const sim_type *truth)
 {
-    sim_attribute *words = sim_reader_take(b->r, 2 * sizeof *words);
-    if (!words)
-        return -1;
-    words[0] = (sim_attribute){.name = "comparison_direction", .word = direction};
-    words[1] = (sim_attribute){.name = "compare_type", .word = "FLOAT"};
-    sim_op op = {.opcode = SIM_OP_COMPARE, .attributes = words, .attribute_count = 2};
+    const sim_attribute words[] = {{.name = "comparison_direction", .word = direction},
+                                   {.name = "compare_type", .word = kind}};
+    sim_op op = {.opcode = SIM_OP_COMPARE,
+                 .attributes = sim_keep(b->r, words, 2, sizeof *words),
+                 .attribute_count = 2};
     return build(b, op, (const int[]){x, y}, 2, truth, -1);
 }
 
@@ -95,10 +87,8 @@ static int choose(builder *b, int predicate, int x, int y, int result)
 /* NUMBER everywhere in a tensor of TYPE. */
 static int constant(builder *b, const sim_type *type, double number)
 {
-    size_t bytes = sim_dtype_bytes(type->dtype);
-    void *element = sim_reader_take(b->r, bytes);
-    if (!element)
-        return -1;
+    size_t bytes = bn_dtype_bytes(type->dtype);
+    void *element = sim_take(b->r, bytes);
     sim_store_float(type->dtype, number, element);
     sim_op op = {.opcode = SIM_OP_CONSTANT, .constant = element, .constant_bytes = bytes};
     return build(b, op, NULL, 0, type, -1);
@@ -109,7 +99,7 @@ static int broadcast(builder *b, int x, int64_t feature, const sim_type *type)
 {
     sim_op op = {.opcode = SIM_OP_BROADCAST_IN_DIM, .attribute_count = 1};
     op.attributes = attribute_of(b, "broadcast_dimensions", &feature, 1);
-    return op.attributes ? build(b, op, &x, 1, type, -1) : -1;
+    return build(b, op, &x, 1, type, -1);
 }
 
 /* The sum of X over all dimensions but FEATURE. */
@@ -126,19 +116,18 @@ static int sum(builder *b, int x, int64_t feature, int result)
     type.dims[0] = type.dims[feature];
     type.rank = 1;
     sim_op op = {.opcode = SIM_OP_REDUCE, .attribute_count = 1, .region_count = 1};
-    sim_block *region = sim_reader_take(b->r, sizeof *region);
+    sim_block *region = sim_take(b->r, sizeof *region);
     op.attributes = attribute_of(b, "dimensions", dims, count);
     op.regions = region;
     int zero = constant(b, &scalar, 0);
-    if (!region || !op.attributes || zero < 0 ||
-        !sim_make_region(b->r, SIM_OP_ADD, scalar.dtype, b->o->at, b->o->line, region))
+    if (zero < 0 || !sim_make_region(b->r, SIM_OP_ADD, scalar.dtype, b->o->at, b->o->line, region))
         return -1;
     return build(b, op, (const int[]){x, zero}, 2, &type, result);
 }
 
 /* ---- batch normalisation ---------------------------------------------------------------- */
 
-/* What all three ops need. */
+/* Common to all three ops. */
 typedef struct norm {
     builder b;
     sim_type x, row; /* of the operand, and of one element for each feature */
@@ -151,11 +140,11 @@ static bool begin_norm(norm *n, sim_reader *r, const sim_reading *o, const sim_o
     n->b = (builder){r, o};
     n->x = *sim_reader_type(r, op->operands[0]);
     n->feature = sim_attribute_int(op, "feature_index");
-    const sim_raw *raws = r->raws.data;
+    const sim_raw *raws = r->raws.items;
     for (size_t i = o->raws; i < r->raws.count; i++)
         if (raws[i].name_length == 7 && memcmp(raws[i].name, "epsilon", 7) == 0)
             n->epsilon = raws[i].real;
-    if (n->feature < 0 || n->feature >= n->x.rank || sim_dtype_class(n->x.dtype) != SIM_FLOAT) {
+    if (n->feature < 0 || n->feature >= n->x.rank || bn_dtype_class(n->x.dtype) != BN_FLOAT) {
         sim_reader_fail(r, o->at, SIM_INVALID_ARGUMENT,
                         "%s: feature_index is no dimension, or the operand is not of floats",
                         sim_op_text(o->code));
@@ -174,7 +163,7 @@ static bool begin_norm(norm *n, sim_reader *r, const sim_reading *o, const sim_o
 static bool check_norm(norm *n, const sim_op *op, int first, int end, int results)
 {
     sim_reader *r = n->b.r;
-    const sim_type *types = (const sim_type *)r->signature.data + n->b.o->signature;
+    const sim_type *types = r->signature.items + n->b.o->signature;
     bool fits = (int)(r->signature.count - n->b.o->signature) == results;
     for (int i = 1; i < op->operand_count; i++)
         fits &= sim_type_equals(sim_reader_type(r, op->operands[i]),
@@ -251,7 +240,7 @@ static void expand_as(norm *n, const sim_op *op, int first)
 /* TYPE in f32. */
 static sim_type wide(sim_type type)
 {
-    type.dtype = SIM_F32;
+    type.dtype = BN_F32;
     return type;
 }
 
@@ -275,8 +264,6 @@ static void expand_wide(norm *n, const sim_op *op, int first, int results)
     for (int i = 0; i < results; i++)
         types[i] = i ? n->row : n->x;
     const int computed = sim_reader_values(b->r, types, results);
-    if (computed < 0)
-        return;
     expand_as(n, &same, computed);
     for (int i = 0; i < results; i++)
         build(b, (sim_op){.opcode = SIM_OP_CONVERT}, (const int[]){computed + i}, 1, NULL,
@@ -290,7 +277,7 @@ static void expand_norm(sim_reader *r, const sim_reading *o, const sim_op *op, i
     const int results = inference ? 1 : 3;
     if (!begin_norm(&n, r, o, op) || !check_norm(&n, op, 1, grad ? 4 : 5, results))
         return;
-    if (n.x.dtype == SIM_F16 || n.x.dtype == SIM_BF16)
+    if (n.x.dtype == BN_F16 || n.x.dtype == BN_BF16)
         expand_wide(&n, op, first, results);
     else
         expand_as(&n, op, first);
@@ -301,7 +288,7 @@ static void expand_norm(sim_reader *r, const sim_reading *o, const sim_op *op, i
 static void expand_erfc(builder *b, int x, int result)
 {
     sim_type type = *sim_reader_type(b->r, x);
-    if (sim_dtype_class(type.dtype) != SIM_FLOAT) {
+    if (bn_dtype_class(type.dtype) != BN_FLOAT) {
         sim_reader_fail(b->r, b->o->at, SIM_INVALID_ARGUMENT, "erfc: wants floats");
         return;
     }
@@ -321,15 +308,15 @@ static void expand_erf_inv(builder *b, int x, int result)
                                  -0.00367342844,  0.00573950773,  -0.0076224613,
                                  0.00943887047,   1.00167406,     2.83297682};
     sim_type type = *sim_reader_type(b->r, x), truth = type;
-    if (sim_dtype_class(type.dtype) != SIM_FLOAT || type.dtype == SIM_F64) {
+    if (bn_dtype_class(type.dtype) != BN_FLOAT || type.dtype == BN_F64) {
         sim_reader_fail(b->r, b->o->at, SIM_UNIMPLEMENTED,
                         "chlo.erf_inv is simulated of f32 and narrower floats only");
         return;
     }
-    truth.dtype = SIM_PRED;
+    truth.dtype = BN_PRED;
     int minus = unary(b, SIM_OP_NEGATE, binary(b, SIM_OP_MULTIPLY, x, x));
     int w = unary(b, SIM_OP_NEGATE, unary(b, SIM_OP_LOG_PLUS_ONE, minus));
-    int below = compare(b, "LT", w, constant(b, &type, 5), &truth);
+    int below = compare(b, "LT", "FLOAT", w, constant(b, &type, 5), &truth);
     int v = choose(b, below, binary(b, SIM_OP_SUBTRACT, w, constant(b, &type, 2.5)),
                    binary(b, SIM_OP_SUBTRACT, unary(b, SIM_OP_SQRT, w), constant(b, &type, 3)), -1);
     int p = choose(b, below, constant(b, &type, near[0]), constant(b, &type, far[0]), -1);
@@ -337,34 +324,26 @@ static void expand_erf_inv(builder *b, int x, int result)
         int c = choose(b, below, constant(b, &type, near[i]), constant(b, &type, far[i]), -1);
         p = binary(b, SIM_OP_ADD, c, binary(b, SIM_OP_MULTIPLY, p, v));
     }
-    int edge = compare(b, "EQ", unary(b, SIM_OP_ABS, x), constant(b, &type, 1), &truth);
+    int edge = compare(b, "EQ", "FLOAT", unary(b, SIM_OP_ABS, x), constant(b, &type, 1), &truth);
     choose(b, edge, binary(b, SIM_OP_MULTIPLY, x, constant(b, &type, INFINITY)),
            binary(b, SIM_OP_MULTIPLY, p, x), result);
 }
 
 /* The region of a sort: whether the first of two pairs has the larger element. */
-static bool larger_first(builder *b, sim_dtype dtype, sim_block *region)
+static bool larger_first(builder *b, bn_dtype dtype, sim_block *region)
 {
-    const sim_type x = {.dtype = dtype}, place = {.dtype = SIM_S32}, truth = {.dtype = SIM_PRED};
+    const sim_type x = {.dtype = dtype}, place = {.dtype = BN_S32}, truth = {.dtype = BN_PRED};
     const sim_type types[4] = {x, x, place, place};
     size_t mark = b->r->ops.count;
-    int *arguments = sim_reader_take(b->r, 5 * sizeof *arguments);
-    sim_attribute *words = sim_reader_take(b->r, 2 * sizeof *words);
-    sim_op *ops = sim_reader_take(b->r, sizeof *ops);
+    int *arguments = sim_take(b->r, 5 * sizeof *arguments);
     int first = sim_reader_values(b->r, types, 4);
-    if (!arguments || !words || !ops || first < 0)
-        return false;
-    words[0] = (sim_attribute){.name = "comparison_direction", .word = "GT"};
-    words[1] = (sim_attribute){.name = "compare_type", .word = ""};
-    if (sim_dtype_class(dtype) == SIM_FLOAT)
-        words[1].word = "TOTALORDER";
     for (int i = 0; i < 4; i++)
         arguments[i] = first + i;
-    sim_op op = {.opcode = SIM_OP_COMPARE, .attributes = words, .attribute_count = 2};
-    arguments[4] = build(b, op, arguments, 2, &truth, -1);
+    arguments[4] =
+        compare(b, "GT", bn_dtype_is_float(dtype) ? "TOTALORDER" : "", first, first + 1, &truth);
     if (arguments[4] < 0)
         return false;
-    ops[0] = ((const sim_op *)b->r->ops.data)[mark];
+    const sim_op *ops = sim_keep(b->r, &b->r->ops.items[mark], 1, sizeof *ops);
     b->r->ops.count = mark;
     *region = (sim_block){4, 1, arguments, arguments + 4, ops, 1};
     return true;
@@ -378,16 +357,12 @@ static void first_places(builder *b, int x, int result)
     size_t rank = (size_t)y->rank;
     for (size_t i = 0; i < rank; i++)
         ones[i] = 1;
-    sim_attribute *attributes = sim_reader_take(b->r, 3 * sizeof *attributes);
-    const sim_attribute *start = attribute_of(b, "start_indices", zeros, rank);
-    const sim_attribute *limit = attribute_of(b, "limit_indices", y->dims, rank);
-    const sim_attribute *strides = attribute_of(b, "strides", ones, rank);
-    if (!attributes || !start || !limit || !strides)
-        return;
-    attributes[0] = *start;
-    attributes[1] = *limit;
-    attributes[2] = *strides;
-    sim_op op = {.opcode = SIM_OP_SLICE, .attributes = attributes, .attribute_count = 3};
+    const sim_attribute attributes[] = {*attribute_of(b, "start_indices", zeros, rank),
+                                        *attribute_of(b, "limit_indices", y->dims, rank),
+                                        *attribute_of(b, "strides", ones, rank)};
+    sim_op op = {.opcode = SIM_OP_SLICE,
+                 .attributes = sim_keep(b->r, attributes, 3, sizeof *attributes),
+                 .attribute_count = 3};
     build(b, op, &x, 1, NULL, result);
 }
 
@@ -398,24 +373,17 @@ static int sort_with_places(builder *b, int x, const sim_type *types, int64_t la
     sim_reader *r = b->r;
     sim_op iota = {.opcode = SIM_OP_IOTA, .attribute_count = 1};
     iota.attributes = attribute_of(b, "iota_dimension", &last, 1);
-    int places = iota.attributes ? build(b, iota, NULL, 0, &types[1], -1) : -1;
-    sim_block *region = sim_reader_take(r, sizeof *region);
-    sim_attribute *attributes = sim_reader_take(r, 2 * sizeof *attributes);
-    const sim_attribute *dimension = attribute_of(b, "dimension", &last, 1);
-    const sim_attribute *stable = attribute_of(b, "is_stable", (const int64_t[]){1}, 1);
-    int *operands = sim_reader_take(r, 2 * sizeof *operands);
-    if (places < 0 || !region || !attributes || !dimension || !stable || !operands ||
-        !larger_first(b, types[0].dtype, region))
+    const int operands[] = {x, build(b, iota, NULL, 0, &types[1], -1)};
+    sim_block *region = sim_take(r, sizeof *region);
+    const sim_attribute attributes[] = {*attribute_of(b, "dimension", &last, 1),
+                                        *attribute_of(b, "is_stable", (const int64_t[]){1}, 1)};
+    if (operands[1] < 0 || !larger_first(b, types[0].dtype, region))
         return -1;
-    attributes[0] = *dimension;
-    attributes[1] = *stable;
-    operands[0] = x;
-    operands[1] = places;
     sim_op sort = {.opcode = SIM_OP_SORT,
                    .line = b->o->line,
                    .operand_count = 2,
-                   .operands = operands,
-                   .attributes = attributes,
+                   .operands = sim_keep(r, operands, 2, sizeof *operands),
+                   .attributes = sim_keep(r, attributes, 2, sizeof *attributes),
                    .attribute_count = 2,
                    .regions = region,
                    .region_count = 1};
@@ -429,15 +397,15 @@ static void expand_top_k(builder *b, const sim_op *op, int first)
     sim_type x = *sim_reader_type(r, op->operands[0]), types[2] = {x, x};
     const int64_t last = x.rank - 1, k = sim_attribute_int(op, "k");
     const sim_type *y = sim_reader_type(r, first);
-    bool fits = x.rank > 0 && k >= 0 && k <= x.dims[last] && x.dtype != SIM_PRED &&
-                sim_dtype_class(x.dtype) != SIM_COMPLEX && y[0].rank == x.rank &&
-                y[0].dims[last] == k && y[1].dtype == SIM_S32 && sim_type_same_shape(&y[0], &y[1]);
+    bool fits = x.rank > 0 && k >= 0 && k <= x.dims[last] && x.dtype != BN_PRED &&
+                bn_dtype_class(x.dtype) != BN_COMPLEX && y[0].rank == x.rank &&
+                y[0].dims[last] == k && y[1].dtype == BN_S32 && sim_type_same_shape(&y[0], &y[1]);
     if (!fits) {
         sim_reader_fail(r, b->o->at, SIM_INVALID_ARGUMENT,
                         "top_k: types do not fit, or places are not of i32");
         return;
     }
-    types[1].dtype = SIM_S32;
+    types[1].dtype = BN_S32;
     int sorted = sort_with_places(b, op->operands[0], types, last);
     for (int i = 0; sorted >= 0 && i < 2; i++)
         first_places(b, sorted + i, first + i);
@@ -455,9 +423,7 @@ int sim_expand(sim_reader *r, const sim_reading *o, const sim_op *op)
                         sim_op_text(o->code), count, wanted[o->code - SIM_OP_COUNT]);
         return -1;
     }
-    int first = sim_reader_values(r, (const sim_type *)r->signature.data + o->signature, count);
-    if (first < 0)
-        return -1;
+    int first = sim_reader_values(r, r->signature.items + o->signature, count);
     if (o->code == SIM_OP_SQUARE)
         binary_to(&b, SIM_OP_MULTIPLY, x, x, first);
     else if (o->code == SIM_OP_ERFC)

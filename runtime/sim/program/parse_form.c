@@ -11,9 +11,7 @@ static void form_constant(sim_reader *r, sim_reading *o)
     sim_skip_dictionary(r);
     if (!sim_read_literal(r))
         return;
-    sim_type *slot = sim_reader_add(r, &r->signature, 1);
-    if (slot)
-        *slot = r->literal.type;
+    sim_push(&r->signature, r->literal.type);
 }
 
 /* "@f(%a, %b) {attributes} : (types) -> types" */
@@ -23,7 +21,7 @@ static void form_call(sim_reader *r, sim_reading *o)
         sim_reader_expected(r, "@function");
         return;
     }
-    o->callee = sim_reader_copy(r, r->lex.token, r->lex.length);
+    o->callee = sim_keep_text(r, r->lex.token, r->lex.length);
     sim_next(r);
     sim_read_operands(r);
     sim_skip_dictionary(r);
@@ -38,8 +36,6 @@ static void form_custom_call(sim_reader *r, sim_reading *o)
         return;
     }
     sim_raw *raw = sim_raw_add(r, name, sizeof name - 1);
-    if (!raw)
-        return;
     raw->word = r->lex.token;
     raw->word_length = r->lex.length;
     sim_next(r);
@@ -87,22 +83,20 @@ static void read_pairs(sim_reader *r, const sim_reading *o)
     int count = sim_reading_operand_count(r, o) / 2;
     if (r->code != SIM_OK || count == 1)
         return;
-    int *inits = sim_reader_add(r, &r->ints, (size_t)count);
-    int *operands = sim_reading_operands(r, o);
-    for (int i = 0; inits && i < count; i++) {
+    sim_room(&r->ints, (size_t)count);
+    int *inits = r->ints.items + r->ints.count, *operands = sim_reading_operands(r, o);
+    for (int i = 0; i < count; i++) {
         inits[i] = operands[2 * i + 1];
         operands[i] = operands[2 * i];
     }
-    if (inits)
-        memcpy(operands + count, inits, (size_t)count * sizeof *inits);
-    r->ints.count -= inits ? (size_t)count : 0;
+    memcpy(operands + count, inits, (size_t)count * sizeof *inits);
 }
 
 /* "applies stablehlo.add": a region of scalars of the operand's element type. */
 static void read_applied(sim_reader *r, const sim_reading *o)
 {
     const char *at = r->lex.start;
-    int line = r->lex.start_line;
+    int line = (int)r->lex.start_line;
     int code = sim_kind(r) == SIM_T_WORD ? sim_op_find(r, r->lex.token, r->lex.length) : -1;
     bool binary = code >= 0 && code < SIM_OP_COUNT && sim_op_operands((sim_opcode)code) == 2 &&
                   sim_op_cost_class((sim_opcode)code) == SIM_ELEMENTWISE &&
@@ -113,12 +107,10 @@ static void read_applied(sim_reader *r, const sim_reading *o)
     }
     sim_next(r);
     sim_block block;
-    sim_dtype dtype = sim_reader_type(r, sim_reading_operands(r, o)[0])->dtype;
+    bn_dtype dtype = sim_reader_type(r, sim_reading_operands(r, o)[0])->dtype;
     if (!sim_make_region(r, code, dtype, at, line, &block))
         return;
-    sim_block *slot = sim_reader_add(r, &r->blocks, 1);
-    if (slot)
-        *slot = block;
+    sim_push(&r->blocks, block);
 }
 
 /* "reducer(%a: type, %b: type) (%c: type, %d: type) {": each pair is of one operand;
@@ -134,14 +126,18 @@ static void read_reducer(sim_reader *r)
     }
     sim_skip_location(r);
     size_t count = r->labels.count - labels;
-    sim_label *label = sim_reader_add(r, &r->labels, count);
-    sim_type *type = sim_reader_add(r, &r->signature, count);
-    if (r->code != SIM_OK || !label || !type)
+    if (r->code != SIM_OK)
         return;
+    sim_room(&r->labels, count);
+    sim_room(&r->signature, count);
+    sim_label *label = r->labels.items + r->labels.count;
+    sim_type *type = r->signature.items + r->signature.count;
+    r->labels.count += count;
+    r->signature.count += count;
     for (size_t i = 0; i < count; i++) {
         size_t place = i % 2 * (count / 2) + i / 2;
-        label[place] = ((const sim_label *)r->labels.data)[labels + i];
-        type[place] = ((const sim_type *)r->signature.data)[types + i];
+        label[place] = r->labels.items[labels + i];
+        type[place] = r->signature.items[types + i];
     }
     sim_read_region(r, label, type, (int)count);
     r->labels.count = labels;
@@ -178,9 +174,7 @@ static void form_while(sim_reader *r, sim_reading *o)
     size_t labels = r->labels.count;
     sim_expect(r, '(', "'(' of the operands");
     while (sim_kind(r) == SIM_T_VALUE) {
-        sim_label *slot = sim_reader_add(r, &r->labels, 1);
-        if (slot)
-            *slot = (sim_label){r->lex.token, r->lex.start, r->lex.length, 1};
+        sim_push(&r->labels, (sim_label){r->lex.token, r->lex.start, r->lex.length, 1});
         sim_next(r);
         sim_expect(r, '=', "'=' of an argument");
         sim_read_operand(r);
@@ -202,8 +196,7 @@ static void form_while(sim_reader *r, sim_reading *o)
         if (!sim_accept_word(r, i ? "do" : "cond"))
             sim_reader_expected(r, i ? "do { ... }" : "cond { ... }");
         if (r->code == SIM_OK)
-            sim_read_region(r, (const sim_label *)r->labels.data + labels,
-                            (const sim_type *)r->signature.data + o->signature, count);
+            sim_read_region(r, r->labels.items + labels, r->signature.items + o->signature, count);
     }
     r->labels.count = labels;
 }
@@ -213,7 +206,7 @@ static void form_while(sim_reader *r, sim_reading *o)
 /* "e5m10" of reduce_precision, as two attributes. */
 static void split_format(sim_reader *r)
 {
-    const sim_raw *raw = (const sim_raw *)r->raws.data + (r->raws.count - 1);
+    const sim_raw *raw = r->raws.items + (r->raws.count - 1);
     int64_t bits[2] = {0, 0};
     int part = -1;
     for (size_t i = 0; i < raw->word_length; i++) {
@@ -226,8 +219,6 @@ static void split_format(sim_reader *r)
     for (int i = 0; i < 2; i++) {
         const char *name = i ? "mantissa_bits" : "exponent_bits";
         sim_raw *bit = sim_raw_add(r, name, strlen(name));
-        if (!bit)
-            return;
         bit->plain = true;
         bit->count = 1;
         bit->ints[0] = bits[i];
@@ -255,10 +246,8 @@ static void read_item(sim_reader *r, const sim_reading *o, int place)
     }
     const char *known = place ? "compare_type" : "comparison_direction";
     sim_raw *raw = sim_raw_add(r, known, strlen(known));
-    if (raw) {
-        raw->word = name;
-        raw->word_length = length;
-    }
+    raw->word = name;
+    raw->word_length = length;
 }
 
 /* "[0:4, 1:8:2]" of slice. */
@@ -266,15 +255,12 @@ static void read_ranges(sim_reader *r)
 {
     static const char *const names[] = {"start_indices", "limit_indices", "strides"};
     size_t first = r->raws.count;
-    for (int i = 0; i < 3; i++) {
-        sim_raw *raw = sim_raw_add(r, names[i], strlen(names[i]));
-        if (raw)
-            raw->plain = true;
-    }
+    for (int i = 0; i < 3; i++)
+        sim_raw_add(r, names[i], strlen(names[i]))->plain = true;
     sim_next(r);
     while (sim_kind(r) != ']' && r->code == SIM_OK) {
         for (int i = 0; i < 3; i++) {
-            sim_raw *raw = (sim_raw *)r->raws.data + first + i;
+            sim_raw *raw = r->raws.items + first + i;
             size_t scratch = r->raws.count;
             int64_t value = 1;
             if (i < 2 || sim_kind(r) == ':') {
@@ -285,12 +271,12 @@ static void read_ranges(sim_reader *r)
                     return;
                 }
                 sim_read_value(r, "", 0);
-                const sim_raw *number = (const sim_raw *)r->raws.data + scratch;
+                const sim_raw *number = r->raws.items + scratch;
                 if (r->code != SIM_OK || !number->plain) {
                     sim_reader_expected(r, "']' behind a range of integers");
                     return;
                 }
-                raw = (sim_raw *)r->raws.data + first + i;
+                raw = r->raws.items + first + i;
                 value = number->ints[0];
                 r->raws.count = scratch;
             }

@@ -8,16 +8,6 @@
 
 /* ---- the generic form -------------------------------------------------------------------- */
 
-/* "({ ... }, { ... })" */
-static void read_regions(sim_reader *r)
-{
-    sim_next(r);
-    do
-        sim_read_region(r, NULL, NULL, 0);
-    while (sim_accept(r, ','));
-    sim_expect(r, ')', "')' behind the regions");
-}
-
 /* "(%a, %b) <{properties}> ({regions}) {attributes} : (types) -> types" */
 static void form_generic(sim_reader *r, sim_reading *o)
 {
@@ -30,17 +20,21 @@ static void form_generic(sim_reader *r, sim_reading *o)
     sim_literal literal = {.lex.text = NULL};
     if (o->code == SIM_OP_CONSTANT)
         literal = r->literal;
-    if (sim_kind(r) == '(')
-        read_regions(r);
+    if (sim_accept(r, '(')) {
+        do
+            sim_read_region(r, NULL, NULL, 0);
+        while (sim_accept(r, ','));
+        sim_expect(r, ')', "')' behind the regions");
+    }
     if (sim_kind(r) == '{')
         sim_read_dictionary(r);
     if (o->code == SIM_OP_CONSTANT && literal.lex.text)
         r->literal = literal;
     sim_read_signature(r, o);
-    const sim_raw *raws = r->raws.data;
+    const sim_raw *raws = r->raws.items;
     for (size_t i = o->raws; o->code == SIM_OP_CALL && i < r->raws.count; i++)
         if (raws[i].name_length == 6 && memcmp(raws[i].name, "callee", 6) == 0 && raws[i].word)
-            o->callee = sim_reader_copy(r, raws[i].word, raws[i].word_length);
+            o->callee = sim_keep_text(r, raws[i].word, raws[i].word_length);
 }
 
 /* ---- statements ------------------------------------------------------------------------- */
@@ -70,15 +64,13 @@ static int read_labels(sim_reader *r)
             sim_next(r);
         }
         values += label.count;
-        sim_label *slot = sim_reader_add(r, &r->labels, 1);
-        if (slot)
-            *slot = label;
+        sim_push(&r->labels, label);
     } while (sim_accept(r, ',') && values < 1 << 24);
     sim_expect(r, '=', "'='");
     return (int)values;
 }
 
-/* What the reading collected, without its results. */
+/* The op that was read, without its results. */
 static bool make_op(sim_reader *r, sim_reading *o, sim_op *op)
 {
     int count = sim_reading_operand_count(r, o);
@@ -92,16 +84,10 @@ static bool make_op(sim_reader *r, sim_reading *o, sim_op *op)
     if (wanted >= 0 && regions != (size_t)wanted)
         sim_reader_fail(r, o->at, SIM_INVALID_ARGUMENT, "%s: %zu regions, not %d",
                         sim_op_text(o->code), regions, wanted);
-    int *operands = sim_reader_take(r, (size_t)count * sizeof *operands);
-    sim_block *blocks = sim_reader_take(r, regions * sizeof *blocks);
-    if (!operands || !blocks || r->code != SIM_OK)
+    if (r->code != SIM_OK)
         return false;
-    if (count)
-        memcpy(operands, sim_reading_operands(r, o), (size_t)count * sizeof *operands);
-    if (regions)
-        memcpy(blocks, (const sim_block *)r->blocks.data + o->blocks, regions * sizeof *blocks);
-    op->operands = operands;
-    op->regions = blocks;
+    op->operands = sim_keep(r, sim_reading_operands(r, o), (size_t)count, sizeof *op->operands);
+    op->regions = sim_keep(r, r->blocks.items + o->blocks, regions, sizeof *op->regions);
     op->region_count = (int)regions;
     sim_finish_op(r, o, op);
     return r->code == SIM_OK;
@@ -110,7 +96,7 @@ static bool make_op(sim_reader *r, sim_reading *o, sim_op *op)
 /* The elements of a constant, whose type the result must be. */
 static void make_constant(sim_reader *r, sim_reading *o, sim_op *op)
 {
-    const sim_type *type = (const sim_type *)r->signature.data + o->signature;
+    const sim_type *type = r->signature.items + o->signature;
     if (!r->literal.lex.text || r->signature.count != o->signature + 1 ||
         !sim_type_equals(type, &r->literal.type)) {
         sim_reader_fail(r, o->at, SIM_INVALID_ARGUMENT,
@@ -146,7 +132,7 @@ static int finish(sim_reader *r, sim_reading *o)
         make_constant(r, o, &op);
     if (o->code == SIM_OP_CALL)
         make_call(r, o, &op);
-    return sim_emit(r, o->at, &op, (const sim_type *)r->signature.data + o->signature, count);
+    return sim_emit(r, o->at, &op, r->signature.items + o->signature, count);
 }
 
 static bool is_return(const sim_reader *r)
@@ -181,7 +167,7 @@ static void read_op(sim_reader *r)
     o.result_count = read_labels(r);
     size_t label_count = r->labels.count - labels;
     o.at = r->lex.start;
-    o.line = r->lex.start_line;
+    o.line = (int)r->lex.start_line;
     bool generic = sim_kind(r) == SIM_T_STRING;
     o.code = read_name(r);
     if (o.code < 0)
@@ -193,7 +179,7 @@ static void read_op(sim_reader *r)
     sim_read_location(r);
     int first = finish(r, &o);
     for (size_t i = 0; first >= 0 && i < label_count && r->code == SIM_OK; i++) {
-        const sim_label *label = (const sim_label *)r->labels.data + labels + i;
+        const sim_label *label = r->labels.items + labels + i;
         sim_names_define(r, label, first);
         first += label->count;
     }
@@ -231,14 +217,12 @@ static void read_return(sim_reader *r, sim_block *block)
             sim_reader_fail(r, o.at, SIM_INVALID_ARGUMENT, "return: %d values, but types of %d",
                             sim_reading_operand_count(r, &o), stated);
         for (int i = 0; i < stated && r->code == SIM_OK; i++)
-            sim_check_stated(r, &o, o.at, i, (const sim_type *)r->signature.data + o.signature + i);
+            sim_check_stated(r, &o, o.at, i, r->signature.items + o.signature + i);
     }
     sim_skip_location(r);
     int count = sim_reading_operand_count(r, &o);
-    int *results = sim_reader_take(r, (size_t)count * sizeof *results);
-    if (results && count)
-        memcpy(results, sim_reading_operands(r, &o), (size_t)count * sizeof *results);
-    block->results = results;
+    block->results =
+        sim_keep(r, sim_reading_operands(r, &o), (size_t)count, sizeof *block->results);
     block->result_count = count;
     r->ints.count = o.ints;
     r->raws.count = o.raws;
@@ -261,20 +245,15 @@ void sim_read_block(sim_reader *r, sim_block *block)
         sim_reader_fail(r, r->lex.start, SIM_UNIMPLEMENTED, "a second block is not simulated");
     sim_expect(r, '}', "'}' behind return");
     size_t count = r->ops.count - mark;
-    sim_op *ops = sim_reader_take(r, count * sizeof *ops);
     if (r->code != SIM_OK)
         return;
-    if (count)
-        memcpy(ops, (const sim_op *)r->ops.data + mark, count * sizeof *ops);
+    sim_op *ops = sim_keep(r, r->ops.items + mark, count, sizeof *ops);
     r->ops.count = mark;
     block->ops = ops;
     block->op_count = (int)count;
     for (size_t i = 0; i < count; i++)
-        if (ops[i].opcode == SIM_OP_CALL) {
-            sim_op **slot = sim_reader_add(r, &r->calls, 1);
-            if (slot)
-                *slot = &ops[i];
-        }
+        if (ops[i].opcode == SIM_OP_CALL)
+            sim_push(&r->calls, &ops[i]);
 }
 
 void sim_read_region(sim_reader *r, const sim_label *labels, const sim_type *types, int count)
@@ -294,8 +273,8 @@ void sim_read_region(sim_reader *r, const sim_label *labels, const sim_type *typ
             sim_expect(r, ')', "')' of the block's arguments");
         }
         sim_expect(r, ':', "':' behind the block's name");
-        labels = (const sim_label *)r->labels.data + label_mark;
-        types = (const sim_type *)r->signature.data + type_mark;
+        labels = r->labels.items + label_mark;
+        types = r->signature.items + type_mark;
         count = (int)(r->labels.count - label_mark);
     }
     if (r->code == SIM_OK)
@@ -305,7 +284,5 @@ void sim_read_region(sim_reader *r, const sim_label *labels, const sim_type *typ
     sim_read_block(r, &block);
     sim_names_forget(r, names);
     r->depth--;
-    sim_block *slot = sim_reader_add(r, &r->blocks, 1);
-    if (slot)
-        *slot = block;
+    sim_push(&r->blocks, block);
 }

@@ -32,7 +32,7 @@ typedef struct sim_reading {
 
 static inline int *sim_reading_operands(const sim_reader *r, const sim_reading *o)
 {
-    return (int *)r->ints.data + o->ints;
+    return r->ints.items + o->ints;
 }
 static inline int sim_reading_operand_count(const sim_reader *r, const sim_reading *o)
 {
@@ -55,9 +55,9 @@ void sim_read_signature(sim_reader *r, sim_reading *o);
 /* "%a: type {attributes} loc" onto r->labels and r->signature. ARGUMENT, which may be
  * NULL, gets what the attributes say of donation and of how it lies. */
 void sim_read_argument(sim_reader *r, sim_argument *argument);
-/* What attributes from FIRST on say of how a value lies (mhlo.layout_mode). */
+/* The layout that attributes from FIRST on state (mhlo.layout_mode). */
 sim_layout sim_note_layout(const sim_reader *r, size_t first);
-/* What attributes from FIRST on say of donation and of how it lies; takes them off r->raws. */
+/* Donation and layout that attributes from FIRST on state; removes them from r->raws. */
 void sim_note_donation(sim_reader *r, size_t first, sim_argument *argument);
 /* COUNT LABELS of TYPES become the arguments of BLOCK. */
 void sim_define_arguments(sim_reader *r, const sim_label *labels, const sim_type *types, int count,
@@ -84,7 +84,7 @@ int sim_emit(sim_reader *r, const char *at, sim_op *op, const sim_type *types, i
 /* The same with the one result RESULT, a value that is there already. */
 bool sim_emit_to(sim_reader *r, const char *at, sim_op *op, int result);
 /* BLOCK becomes a region that applies op CODE to two scalars of DTYPE. */
-bool sim_make_region(sim_reader *r, int code, sim_dtype dtype, const char *at, int line,
+bool sim_make_region(sim_reader *r, int code, bn_dtype dtype, const char *at, int line,
                      sim_block *block);
 /* Several ops for one (OP: its operands and attributes); the first of its results,
  * which are neighbours, or -1. */

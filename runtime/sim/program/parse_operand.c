@@ -8,9 +8,7 @@
 void sim_read_operand(sim_reader *r)
 {
     int value = sim_names_value(r);
-    int *slot = sim_reader_add(r, &r->ints, 1);
-    if (slot)
-        *slot = value < 0 ? 0 : value;
+    sim_push(&r->ints, value < 0 ? 0 : value);
 }
 
 void sim_read_operands(sim_reader *r)
@@ -51,9 +49,7 @@ void sim_read_types(sim_reader *r)
         if (!sim_read_type(r, &type))
             return;
         sim_skip_dictionary(r);
-        sim_type *slot = sim_reader_add(r, &r->signature, 1);
-        if (slot)
-            *slot = type;
+        sim_push(&r->signature, type);
     } while (sim_accept(r, ','));
 }
 
@@ -95,7 +91,7 @@ static void read_short_type(sim_reader *r, sim_reading *o)
 {
     sim_read_types(r);
     if (sim_accept(r, SIM_T_ARROW)) {
-        const sim_type *stated = (const sim_type *)r->signature.data + o->signature;
+        const sim_type *stated = r->signature.items + o->signature;
         int count = (int)(r->signature.count - o->signature);
         for (int i = 0; i < count; i++)
             sim_check_stated(r, o, o->at, i, &stated[i]);
@@ -107,7 +103,7 @@ static void read_short_type(sim_reader *r, sim_reading *o)
     if (r->code != SIM_OK || count == wanted || count == 0)
         return;
     if (wanted == 1) {
-        sim_type *types = (sim_type *)r->signature.data + o->signature;
+        sim_type *types = r->signature.items + o->signature;
         types[0] = types[count - 1];
         r->signature.count = o->signature + 1;
     }
@@ -166,7 +162,7 @@ bool sim_layout_equals(const sim_layout *a, const sim_layout *b)
 
 sim_layout sim_note_layout(const sim_reader *r, size_t first)
 {
-    const sim_raw *raws = r->raws.data;
+    const sim_raw *raws = r->raws.items;
     for (size_t i = first; i < r->raws.count; i++)
         if (raws[i].name_length == 16 && memcmp(raws[i].name, "mhlo.layout_mode", 16) == 0 &&
             raws[i].word)
@@ -176,7 +172,7 @@ sim_layout sim_note_layout(const sim_reader *r, size_t first)
 
 void sim_note_donation(sim_reader *r, size_t first, sim_argument *argument)
 {
-    const sim_raw *raws = r->raws.data;
+    const sim_raw *raws = r->raws.items;
     argument->layout = sim_note_layout(r, first);
     for (size_t i = first; i < r->raws.count; i++) {
         const sim_raw *raw = &raws[i];
@@ -208,20 +204,16 @@ void sim_read_argument(sim_reader *r, sim_argument *argument)
         sim_note_donation(r, raws, argument);
     r->raws.count = raws;
     sim_skip_location(r);
-    sim_label *named = sim_reader_add(r, &r->labels, 1);
-    sim_type *typed = sim_reader_add(r, &r->signature, 1);
-    if (named && typed) {
-        *named = label;
-        *typed = type;
-    }
+    sim_push(&r->labels, label);
+    sim_push(&r->signature, type);
 }
 
 void sim_define_arguments(sim_reader *r, const sim_label *labels, const sim_type *types, int count,
                           sim_block *block)
 {
-    int *arguments = sim_reader_take(r, (size_t)count * sizeof *arguments);
-    int first = arguments ? sim_reader_values(r, types, count) : -1;
-    for (int i = 0; first >= 0 && i < count; i++) {
+    int *arguments = sim_take(r, (size_t)count * sizeof *arguments);
+    int first = sim_reader_values(r, types, count);
+    for (int i = 0; i < count; i++) {
         arguments[i] = first + i;
         sim_names_define(r, &labels[i], first + i);
     }

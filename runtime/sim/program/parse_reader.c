@@ -6,32 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- memory ----------------------------------------------------------------------------- */
-
-void *sim_reader_take(sim_reader *r, size_t bytes)
-{
-    void *data = sim_pool_take(&r->pool, bytes ? bytes : 1);
-    if (!data)
-        sim_reader_fail(r, r->lex.start, SIM_RESOURCE_EXHAUSTED, "no memory for the program");
-    return data;
-}
-
-void *sim_reader_add(sim_reader *r, sim_list *list, size_t count)
-{
-    void *added = sim_list_add(list, count);
-    if (!added)
-        sim_reader_fail(r, r->lex.start, SIM_RESOURCE_EXHAUSTED, "no memory for the program");
-    return added;
-}
-
-const char *sim_reader_copy(sim_reader *r, const char *text, size_t length)
-{
-    char *copy = sim_reader_take(r, length + 1);
-    if (copy && length)
-        memcpy(copy, text, length);
-    return copy;
-}
-
 /* ---- errors -------------------------------------------------------------------------- */
 
 void sim_reader_fail(sim_reader *r, const char *at, sim_code code, const char *format, ...)
@@ -101,16 +75,11 @@ bool sim_expect(sim_reader *r, int kind, const char *what)
 
 int sim_reader_values(sim_reader *r, const sim_type *types, int count)
 {
-    size_t first = r->types.count;
-    if (first + (size_t)count > INT32_MAX) {
-        sim_reader_fail(r, r->lex.start, SIM_RESOURCE_EXHAUSTED, "more than 2^31 values");
-        return -1;
-    }
-    sim_type *added = sim_reader_add(r, &r->types, (size_t)count);
-    if (!added)
-        return -1;
+    const size_t first = r->types.count;
+    sim_room(&r->types, (size_t)count);
     if (count)
-        memcpy(added, types, (size_t)count * sizeof *types);
+        memcpy(r->types.items + first, types, (size_t)count * sizeof *types);
+    r->types.count += (size_t)count;
     return (int)first;
 }
 
@@ -124,28 +93,22 @@ static uint64_t hash_of(const char *text, size_t length)
 }
 
 /* Twice as many chains, or the first ones. Their number is a power of two. */
-static bool grow_buckets(sim_reader *r)
+static void grow_buckets(sim_reader *r)
 {
-    int *buckets = sim_grow(r->buckets, &r->bucket_count, r->bucket_count + 1, sizeof *buckets);
-    if (!buckets) {
-        sim_reader_fail(r, r->lex.start, SIM_RESOURCE_EXHAUSTED, "no memory for the program");
-        return false;
-    }
-    r->buckets = buckets;
-    memset(buckets, 0xff, r->bucket_count * sizeof *buckets);
-    sim_name *names = r->names.data;
+    bn_grow(&r->buckets, r->bucket_count + 1, &r->bucket_count, sizeof *r->buckets);
+    memset(r->buckets, 0xff, r->bucket_count * sizeof *r->buckets);
     for (size_t i = 0; i < r->names.count; i++) {
-        int *head = &buckets[names[i].hash & (r->bucket_count - 1)];
-        names[i].next = *head;
+        sim_name *name = &r->names.items[i];
+        int *head = &r->buckets[name->hash & (r->bucket_count - 1)];
+        name->next = *head;
         *head = (int)i;
     }
-    return true;
 }
 
 static const sim_name *find_name(const sim_reader *r, const char *text, size_t length,
                                  uint64_t hash)
 {
-    const sim_name *names = r->names.data;
+    const sim_name *names = r->names.items;
     if (!r->bucket_count)
         return NULL;
     for (int i = r->buckets[hash & (r->bucket_count - 1)]; i >= 0; i = names[i].next)
@@ -163,13 +126,10 @@ void sim_names_define(sim_reader *r, const sim_label *label, int first)
                         (int)(label->length < 60 ? label->length : 60), label->text);
         return;
     }
-    if (r->names.count >= r->bucket_count && !grow_buckets(r))
-        return;
-    sim_name *name = sim_reader_add(r, &r->names, 1);
-    if (!name)
-        return;
+    if (r->names.count >= r->bucket_count)
+        grow_buckets(r);
     int *head = &r->buckets[hash & (r->bucket_count - 1)];
-    *name = (sim_name){label->text, label->length, hash, first, label->count, *head};
+    sim_push(&r->names, (sim_name){label->text, label->length, hash, first, label->count, *head});
     *head = (int)(r->names.count - 1);
 }
 
@@ -201,7 +161,7 @@ int sim_names_value(sim_reader *r)
 
 void sim_names_forget(sim_reader *r, size_t mark)
 {
-    const sim_name *names = r->names.data;
+    const sim_name *names = r->names.items;
     while (r->names.count > mark) {
         const sim_name *name = &names[--r->names.count];
         r->buckets[name->hash & (r->bucket_count - 1)] = name->next;

@@ -22,23 +22,36 @@
 #ifndef BENCH_RUNTIME_SIM_PARSE_READER_H
 #define BENCH_RUNTIME_SIM_PARSE_READER_H
 
+#include "runtime/base/base.h"
 #include "runtime/sim/program/lex.h"
-#include "runtime/sim/program/memory.h"
 #include "runtime/sim/program/program.h"
+
+#include <string.h>
 
 /* Regions in regions, and calls in calls. */
 #define SIM_MAX_DEPTH 64
 /* Integers of one attribute: two for each dimension. */
 #define SIM_MAX_INTS  (2 * SIM_MAX_RANK)
 
+/* An array that grows; all zero at first. */
+#define SIM_LIST(type)                                                                             \
+    struct {                                                                                       \
+        type *items;                                                                               \
+        size_t count, room;                                                                        \
+    }
+#define sim_room(list, more)                                                                       \
+    bn_grow(&(list)->items, (list)->count + (more), &(list)->room, sizeof *(list)->items)
+#define sim_push(list, ...)                                                                        \
+    (sim_room(list, 1), (void)((list)->items[(list)->count++] = (__VA_ARGS__)))
+
 /* An attribute as the text has it. */
 typedef struct sim_raw {
     const char *name, *word; /* not ended by zero */
     size_t name_length, word_length;
     bool plain; /* integers */
+    double real; /* of a number */
     size_t count;
     int64_t ints[SIM_MAX_INTS];
-    double real; /* of a number */
 } sim_raw;
 
 /* A dense<...> whose elements are read when its type is known. */
@@ -47,23 +60,39 @@ typedef struct sim_literal {
     sim_type type;
 } sim_literal;
 
+/* Values that a name stands for. */
+typedef struct sim_name {
+    const char *text;
+    size_t length;
+    uint64_t hash;
+    int first, count;
+    int next; /* in the chain */
+} sim_name;
+
+/* A name at the left of "=", or of an argument. */
+typedef struct sim_label {
+    const char *text, *at;
+    size_t length;
+    int count; /* values that it stands for */
+} sim_label;
+
 typedef struct sim_reader {
     sim_lexer lex;
     sim_status *st;
-    sim_code code; /* SIM_OK until the first error */
-    sim_pool pool;
-    sim_list types; /* sim_type [value] */
-    sim_list names; /* sim_name: a stack, the innermost last */
-    int *buckets;   /* heads of chains through names, -1: none */
+    sim_code code;            /* SIM_OK until the first error */
+    bn_arena *arena;          /* the program's */
+    SIM_LIST(sim_type) types; /* of each value */
+    SIM_LIST(sim_name) names; /* a stack, the innermost last */
+    int *buckets;             /* heads of chains through names, -1: none */
     size_t bucket_count;
-    sim_list ops;       /* sim_op: of the blocks being read, outermost first */
-    sim_list ints;      /* int: operands being collected */
-    sim_list raws;      /* sim_raw */
-    sim_list signature; /* sim_type: results' types being collected */
-    sim_list blocks;    /* sim_block: regions being collected */
-    sim_list labels;    /* sim_label: names being collected */
-    sim_list functions; /* sim_function */
-    sim_list calls;     /* sim_op *: whose callee is not known yet */
+    SIM_LIST(sim_op) ops;         /* of the blocks being read, outermost first */
+    SIM_LIST(int) ints;           /* operands being collected */
+    SIM_LIST(sim_raw) raws;       /* attributes */
+    SIM_LIST(sim_type) signature; /* results' types being collected */
+    SIM_LIST(sim_block) blocks;   /* regions being collected */
+    SIM_LIST(sim_label) labels;   /* names being collected */
+    SIM_LIST(sim_function) functions;
+    SIM_LIST(sim_op *) calls; /* whose callee is not known yet */
     sim_literal literal;
     const char *place; /* of the op in hand: sim_op.place */
     int depth;
@@ -79,12 +108,23 @@ void sim_reader_fail(sim_reader *r, const char *at, sim_code code, const char *f
     __attribute__((format(printf, 4, 5)));
 /* The error that the current token is not WHAT; the message quotes the token. */
 void sim_reader_expected(sim_reader *r, const char *what);
-/* BYTES of the program's pool, zeroed; NULL and an error without memory. */
-void *sim_reader_take(sim_reader *r, size_t bytes);
-/* As sim_list_add, with an error where it gives NULL. */
-void *sim_reader_add(sim_reader *r, sim_list *list, size_t count);
-/* TEXT with a zero byte behind it, in the program's pool; NULL and an error. */
-const char *sim_reader_copy(sim_reader *r, const char *text, size_t length);
+/* BYTES of the program's arena, zeroed. */
+static inline void *sim_take(sim_reader *r, size_t bytes)
+{
+    return bn_arena_zalloc(r->arena, bytes);
+}
+/* COUNT ITEMS of SIZE bytes, copied into the program's arena. */
+static inline void *sim_keep(sim_reader *r, const void *items, size_t count, size_t size)
+{
+    void *copy = bn_arena_alloc(r->arena, count * size);
+    return count ? memcpy(copy, items, count * size) : copy;
+}
+/* TEXT with a zero byte behind it, in the program's arena. */
+static inline const char *sim_keep_text(sim_reader *r, const char *text, size_t length)
+{
+    char *copy = sim_take(r, length + 1);
+    return length ? memcpy(copy, text, length) : copy;
+}
 
 /* ---- tokens ------------------------------------------------------------------------------ */
 
@@ -107,25 +147,10 @@ bool sim_expect(sim_reader *r, int kind, const char *what);
 
 static inline const sim_type *sim_reader_type(const sim_reader *r, int value)
 {
-    return (const sim_type *)r->types.data + value;
+    return &r->types.items[value];
 }
-/* COUNT new values of TYPES; the first, or -1 and an error. */
+/* COUNT new values of TYPES; the first of them. */
 int sim_reader_values(sim_reader *r, const sim_type *types, int count);
-
-typedef struct sim_name {
-    const char *text;
-    size_t length;
-    uint64_t hash;
-    int first, count; /* values */
-    int next;         /* in the chain */
-} sim_name;
-
-/* A name at the left of "=", or of an argument. */
-typedef struct sim_label {
-    const char *text, *at;
-    size_t length;
-    int count; /* values that it stands for */
-} sim_label;
 
 /* LABEL names values from FIRST on. */
 void sim_names_define(sim_reader *r, const sim_label *label, int first);
@@ -147,7 +172,7 @@ bool sim_read_literal(sim_reader *r);
  * the text has one for all. */
 bool sim_read_elements(sim_reader *r, const void **data, size_t *bytes);
 /* V as an element of DTYPE, a float, rounded to nearest even. */
-void sim_store_float(sim_dtype dtype, double v, void *out);
+void sim_store_float(bn_dtype dtype, double v, void *out);
 
 /* ---- attributes (parse_attribute.c) --------------------------------------------------------- */
 
@@ -157,7 +182,7 @@ void sim_read_dictionary(sim_reader *r);
 void sim_read_value(sim_reader *r, const char *name, size_t length);
 /* "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]" onto r->raws. */
 void sim_read_layouts(sim_reader *r);
-/* An empty attribute called NAME onto r->raws; NULL and an error. */
+/* An empty attribute called NAME onto r->raws. */
 sim_raw *sim_raw_add(sim_reader *r, const char *name, size_t length);
 /* Passes "{...}" where there is one. */
 void sim_skip_dictionary(sim_reader *r);

@@ -13,7 +13,7 @@
 /* How many integers; ranks are those of the first operand. */
 typedef enum counts { ONE, RANK, PAIRS, SPATIAL, SPATIAL_PAIRS, ANY, WORD } counts;
 
-/* What stands for a missing one: 0, 1, all last, or nothing can. */
+/* Value of a missing one: 0, 1, the last dimension; or it is required. */
 enum { LAST = -1, REQUIRED = -2 };
 
 typedef struct attribute_row {
@@ -245,7 +245,7 @@ int sim_op_find(const sim_reader *r, const char *name, size_t length)
 
 static const sim_raw *find_raw(const sim_reader *r, const sim_reading *o, const attribute_row *row)
 {
-    const sim_raw *raws = r->raws.data;
+    const sim_raw *raws = r->raws.items;
     int part = row->part;
     for (size_t i = o->raws; i < r->raws.count; i++) {
         const sim_raw *raw = &raws[i];
@@ -289,9 +289,7 @@ static bool fill_ints(sim_reader *r, const sim_reading *o, const attribute_row *
                         sim_op_text(o->code), row->name, raw->plain ? raw->count : 0, count);
         return false;
     }
-    int64_t *ints = sim_reader_take(r, (count + 1) * sizeof *ints);
-    if (!ints)
-        return false;
+    int64_t *ints = sim_take(r, count * sizeof *ints);
     int64_t fallback = row->fallback == LAST ? rank - 1 : row->fallback;
     for (size_t i = 0; i < count; i++) {
         ints[i] = raw ? raw->ints[i] : fallback;
@@ -320,17 +318,16 @@ static bool fill(sim_reader *r, const sim_reading *o, const attribute_row *row, 
                         sim_op_text(o->code), row->name);
         return false;
     }
-    attribute->word = raw ? sim_reader_copy(r, raw->word, raw->word_length) : "";
-    return attribute->word != NULL;
+    attribute->word = raw ? sim_keep_text(r, raw->word, raw->word_length) : "";
+    return true;
 }
 
 void sim_finish_op(sim_reader *r, sim_reading *o, sim_op *op)
 {
     const op_row *row = &ops[o->code];
     int rank = op->operand_count ? sim_reader_type(r, op->operands[0])->rank : 0;
-    sim_attribute *attributes =
-        sim_reader_take(r, (size_t)row->attribute_count * sizeof *attributes);
-    for (int i = 0; attributes && i < row->attribute_count; i++)
+    sim_attribute *attributes = sim_take(r, (size_t)row->attribute_count * sizeof *attributes);
+    for (int i = 0; i < row->attribute_count; i++)
         if (!fill(r, o, &row->attributes[i], rank, &attributes[i]))
             return;
     op->attributes = attributes;

@@ -13,18 +13,8 @@ const char *sim_type_write(const sim_type *type, char *text, size_t size)
     for (int i = 0; i < type->rank && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%lldx", (long long)type->dims[i]);
     if (used < size)
-        snprintf(text + used, size - used, "%s>", sim_dtype_text(type->dtype));
+        snprintf(text + used, size - used, "%s>", bn_dtype_text(type->dtype));
     return text;
-}
-
-/* A size at *AT; false where it does not fit. */
-static bool read_size(const char **at, const char *end, int64_t *size)
-{
-    for (*size = 0; *at < end && **at >= '0' && **at <= '9'; ++*at)
-        if (__builtin_mul_overflow(*size, 10, size) ||
-            __builtin_add_overflow(*size, **at - '0', size))
-            return false;
-    return true;
 }
 
 /* The element type at *AT, up to the bracket or comma behind it. */
@@ -37,12 +27,9 @@ static bool read_element(sim_reader *r, const char **at, sim_type *type)
         ++*at;
     }
     size_t length = (size_t)(*at - start);
-    for (int d = 0; d < SIM_DTYPE_COUNT; d++)
-        if (strlen(sim_dtype_text((sim_dtype)d)) == length &&
-            memcmp(sim_dtype_text((sim_dtype)d), start, length) == 0) {
-            type->dtype = (sim_dtype)d;
-            return true;
-        }
+    type->dtype = bn_dtype_named(start, length, false, BN_DTYPES_SIMULATED);
+    if (type->dtype != BN_DTYPES_SIMULATED)
+        return true;
     sim_reader_fail(r, start, SIM_UNIMPLEMENTED, "element type '%.*s' is not simulated",
                     (int)(length < 40 ? length : 40), start);
     return false;
@@ -50,7 +37,7 @@ static bool read_element(sim_reader *r, const char **at, sim_type *type)
 
 static bool check_bytes(sim_reader *r, const char *start, const sim_type *type)
 {
-    int64_t bytes = (int64_t)sim_dtype_bytes(type->dtype);
+    int64_t bytes = (int64_t)bn_dtype_bytes(type->dtype);
     for (int i = 0; i < type->rank; i++)
         if (__builtin_mul_overflow(bytes, type->dims[i] ? type->dims[i] : 1, &bytes) ||
             bytes > MAX_BYTES) {
@@ -63,30 +50,24 @@ static bool check_bytes(sim_reader *r, const char *start, const sim_type *type)
 /* "2x3xf32>" from the lexer's place on. */
 static bool read_inside(sim_reader *r, sim_type *type)
 {
-    const char *start = r->lex.start, *at = r->lex.at, *end = r->lex.end;
-    type->rank = 0;
-    while (at < end && ((*at >= '0' && *at <= '9') || *at == '?' || *at == '*')) {
-        if (*at == '?' || *at == '*') {
-            sim_reader_fail(r, at, SIM_UNIMPLEMENTED,
-                            "sizes that only running tells ('%c') are not simulated", *at);
-            return false;
-        }
-        if (type->rank == SIM_MAX_RANK) {
-            sim_reader_fail(r, at, SIM_UNIMPLEMENTED, "a rank above %d is not simulated",
-                            SIM_MAX_RANK);
-            return false;
-        }
-        const char *size = at;
-        if (!read_size(&at, end, &type->dims[type->rank++])) {
-            sim_reader_fail(r, size, SIM_INVALID_ARGUMENT, "a size that does not fit 63 bits");
-            return false;
-        }
-        if (at == end || *at != 'x') {
-            sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "expected 'x' behind a size");
-            return false;
-        }
-        at++;
-    }
+    const char *start = r->lex.start, *inside = r->lex.at, *at = inside, *end = r->lex.end;
+    size_t rank;
+    const shlo_sizes sizes = shlo_read_sizes(&at, end, type->dims, &rank);
+    type->rank = (int)rank;
+    const char *dynamic = memchr(inside, '?', (size_t)(at - inside));
+    if (!dynamic && at < end && *at == '*')
+        dynamic = at;
+    if (dynamic)
+        sim_reader_fail(r, dynamic, SIM_UNIMPLEMENTED,
+                        "sizes that only running tells ('%c') are not simulated", *dynamic);
+    if (sizes == SHLO_SIZES_TOO_MANY)
+        sim_reader_fail(r, at, SIM_UNIMPLEMENTED, "a rank above %d is not simulated", SIM_MAX_RANK);
+    else if (sizes == SHLO_SIZE_TOO_LARGE)
+        sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "a size that does not fit 63 bits");
+    else if (sizes == SHLO_SIZE_WITHOUT_X)
+        sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "expected 'x' behind a size");
+    if (r->code != SIM_OK)
+        return false;
     if (!read_element(r, &at, type) || !check_bytes(r, start, type))
         return false;
     r->lex.at = at;

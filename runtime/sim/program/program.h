@@ -2,23 +2,20 @@
  * program.h - a StableHLO program as the simulator holds it. This room reads it from
  * text; room cost weighs it, room evaluate computes it, room device runs it.
  *
- * A program owns one block of memory with all its parts. Nothing in it changes after
- * it was read, so threads may share it. Values (results of ops, arguments of functions
- * and regions) are numbers: places in the program's table of types.
+ * A program owns all its parts. Nothing in it changes after it was read, so threads may share it.
+ * Values (results of ops, arguments of functions and regions) are numbers: places in the program's
+ * table of types.
  *
- * Also here, because all rooms of the simulator use them: status codes, element types,
- * half-width floats, arrays that grow. Source of names and meanings: the StableHLO
- * specification of openxla/stablehlo. Prefix sim_. The simulator uses nothing of the
- * other rooms of the house, because libpjrt_sim.so stands alone.
+ * Also here, because all rooms of the simulator use them: status codes and half-width floats.
+ * Source of names and meanings: the StableHLO specification of openxla/stablehlo. Prefix sim_.
  */
 #ifndef BENCH_RUNTIME_SIM_PROGRAM_H
 #define BENCH_RUNTIME_SIM_PROGRAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "runtime/base/dtypes.h"
+#include "runtime/stablehlo/tokens.h"
 
-#define SIM_MAX_RANK 32
+#define SIM_MAX_RANK SHLO_MOST_RANK
 
 /* ---- errors ------------------------------------------------------------------------ */
 
@@ -52,39 +49,8 @@ sim_code sim_fail(sim_status *st, sim_code code, const char *format, ...)
 
 /* ---- types ------------------------------------------------------------------------- */
 
-typedef enum sim_class { SIM_BOOLEAN, SIM_SIGNED, SIM_UNSIGNED, SIM_FLOAT, SIM_COMPLEX } sim_class;
-
-/* Element types: MLIR's word, bytes, class, the number PJRT_Buffer_Type gives it. */
-#define SIM_DTYPES(X)                                                                              \
-    X(SIM_PRED, "i1", 1, SIM_BOOLEAN, PRED)                                                        \
-    X(SIM_S8, "i8", 1, SIM_SIGNED, S8)                                                             \
-    X(SIM_S16, "i16", 2, SIM_SIGNED, S16)                                                          \
-    X(SIM_S32, "i32", 4, SIM_SIGNED, S32)                                                          \
-    X(SIM_S64, "i64", 8, SIM_SIGNED, S64)                                                          \
-    X(SIM_U8, "ui8", 1, SIM_UNSIGNED, U8)                                                          \
-    X(SIM_U16, "ui16", 2, SIM_UNSIGNED, U16)                                                       \
-    X(SIM_U32, "ui32", 4, SIM_UNSIGNED, U32)                                                       \
-    X(SIM_U64, "ui64", 8, SIM_UNSIGNED, U64)                                                       \
-    X(SIM_F16, "f16", 2, SIM_FLOAT, F16)                                                           \
-    X(SIM_BF16, "bf16", 2, SIM_FLOAT, BF16)                                                        \
-    X(SIM_F32, "f32", 4, SIM_FLOAT, F32)                                                           \
-    X(SIM_F64, "f64", 8, SIM_FLOAT, F64)                                                           \
-    X(SIM_C64, "complex<f32>", 8, SIM_COMPLEX, C64)                                                \
-    X(SIM_C128, "complex<f64>", 16, SIM_COMPLEX, C128)
-
-typedef enum sim_dtype {
-#define X(dtype, text, bytes, class, pjrt) dtype,
-    SIM_DTYPES(X)
-#undef X
-        SIM_DTYPE_COUNT
-} sim_dtype;
-
-size_t sim_dtype_bytes(sim_dtype dtype);
-sim_class sim_dtype_class(sim_dtype dtype);
-const char *sim_dtype_text(sim_dtype dtype);
-
 typedef struct sim_type {
-    sim_dtype dtype;
+    bn_dtype dtype;
     int rank;
     int64_t dims[SIM_MAX_RANK];
 } sim_type;
@@ -99,28 +65,18 @@ bool sim_type_equals(const sim_type *a, const sim_type *b);
 /* ---- half-width floats (half.c) ----------------------------------------------------------- */
 
 /*
- * N elements between a half-width type HALF, SIM_F16 or SIM_BF16, and float or double.
+ * N elements between a half-width type HALF, BN_F16 or BN_BF16, and float or double.
  * What does not fit is rounded to nearest even, once, and overflows to infinity. A NaN
  * stays a NaN of the same sign. IN and OUT must not overlap.
  */
-void sim_half_to_float(sim_dtype half, const uint16_t *in, float *out, int64_t n);
-void sim_half_to_double(sim_dtype half, const uint16_t *in, double *out, int64_t n);
-void sim_half_from_float(sim_dtype half, const float *in, uint16_t *out, int64_t n);
-void sim_half_from_double(sim_dtype half, const double *in, uint16_t *out, int64_t n);
-
-/* ---- arrays that grow (memory.c) -------------------------------------------------------- */
-
-/*
- * Makes room for COUNT elements of SIZE bytes in ARRAY, which is NULL or came from here
- * and has room for *CAPACITY. Returns the array, which may have moved, and the new
- * *CAPACITY, always a power of two. New elements are not set. Returns NULL without
- * memory; ARRAY and *CAPACITY are then as they were. The caller frees the array.
- */
-void *sim_grow(void *array, size_t *capacity, size_t count, size_t size);
+void sim_half_to_float(bn_dtype half, const uint16_t *in, float *out, int64_t n);
+void sim_half_to_double(bn_dtype half, const uint16_t *in, double *out, int64_t n);
+void sim_half_from_float(bn_dtype half, const float *in, uint16_t *out, int64_t n);
+void sim_half_from_double(bn_dtype half, const double *in, uint16_t *out, int64_t n);
 
 /* ---- ops --------------------------------------------------------------------------- */
 
-/* What an op costs, as room cost counts it. */
+/* Cost of an op, as room cost counts it. */
 typedef enum sim_cost_class {
     SIM_FREE,           /* constants, tuples of values: nothing */
     SIM_ELEMENTWISE,    /* one operation a result element, fused into its users */
@@ -315,8 +271,8 @@ typedef struct sim_block {
     int op_count;
 } sim_block;
 
-/* In which order a value's dimensions lie, the most minor first. Values are
- * computed without it: it is what the program asks of its caller, and what a buffer tells. */
+/* The order of a value's dimensions in memory, the most minor first. Values are computed without
+ * it: the program asks it of its caller, and a buffer reports it. */
 typedef struct sim_layout {
     int rank; /* 0: by rows */
     unsigned char order[SIM_MAX_RANK];
@@ -347,7 +303,7 @@ typedef struct sim_program {
     const sim_function *functions;
     int function_count;
     const sim_function *main; /* @main, the only one or the public one */
-    void *memory;             /* that holds all of it */
+    struct bn_arena *memory;  /* of all but the types */
 } sim_program;
 
 /*
@@ -355,7 +311,7 @@ typedef struct sim_program {
  * are safe, and a zero byte at the end is not needed. TEXT may go away afterwards.
  *
  * Errors: SIM_INVALID_ARGUMENT for text that is not StableHLO, SIM_UNIMPLEMENTED for ops
- * and types that the simulator does not know, SIM_RESOURCE_EXHAUSTED without memory. The
+ * and types that the simulator does not know, SIM_RESOURCE_EXHAUSTED for too long a text. The
  * message begins "LINE:COLUMN: " and says what was found; *PROGRAM is then NULL.
  *
  * The program has the types that the text states. The reader checks that ops fit their

@@ -17,33 +17,6 @@ sim_code sim_fail(sim_status *st, sim_code code, const char *format, ...)
 
 /* ---- types ------------------------------------------------------------------------- */
 
-typedef struct dtype_row {
-    const char *text;
-    size_t bytes;
-    sim_class class;
-} dtype_row;
-
-static const dtype_row dtypes[SIM_DTYPE_COUNT] = {
-#define X(dtype, text, bytes, class, pjrt) [dtype] = {text, bytes, class},
-    SIM_DTYPES(X)
-#undef X
-};
-
-size_t sim_dtype_bytes(sim_dtype dtype)
-{
-    return dtypes[dtype].bytes;
-}
-
-sim_class sim_dtype_class(sim_dtype dtype)
-{
-    return dtypes[dtype].class;
-}
-
-const char *sim_dtype_text(sim_dtype dtype)
-{
-    return dtypes[dtype].text;
-}
-
 int64_t sim_type_elements(const sim_type *type)
 {
     int64_t elements = 1;
@@ -54,7 +27,7 @@ int64_t sim_type_elements(const sim_type *type)
 
 int64_t sim_type_bytes(const sim_type *type)
 {
-    return sim_type_elements(type) * (int64_t)dtypes[type->dtype].bytes;
+    return sim_type_elements(type) * (int64_t)bn_dtype_bytes(type->dtype);
 }
 
 bool sim_type_same_shape(const sim_type *a, const sim_type *b)

@@ -92,7 +92,7 @@ assert v["verdict"] in ("equivalent", "undecided") and n in (4, 5, 6, 8, 10, 12)
 assert n == 12 or v["verdict"] == "equivalent", v
 may_hide = v["verdict"] == "undecided" and v["ratio"]["high"] >= 1
 assert records["summary"].startswith("undecided: 1 of 1" if may_hide else "0 of 1 slower"), records["summary"]
-assert records["looks"] is True and "Looks: 1 " in records["notes"], records["notes"]
+assert records["looks"] is True and "Interim analyses: 1 " in records["notes"], records["notes"]
 assert ("--idle-cores awake" in records["notes"]) == (" undecided after" in records["notes"]), records["notes"]
 assert c["measures"]["device"]["known"] == "equal", c["measures"]
 assert records["counts"]["slower"] == 0 and records["counts"]["control_alarms"] == 0

@@ -65,9 +65,9 @@ refuses "a format that a night does not have" 1 "bench nightly prints text or na
 night
 report "the first night says that it has nothing to compare with, and keeps its build" "$(
     fault_of 4
-    said | grep -q '^nightly: could not tell: this is the first good night, there is nothing' ||
+    said | grep -q '^nightly: inconclusive: this is the first good night' ||
         echo "not said"
-    grep -q 'could not tell: this is the first good night' "$folder/page/index.html" ||
+    grep -q 'inconclusive: this is the first good night' "$folder/page/index.html" ||
         echo "not on the page"
     [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 10 ] || echo "not 10 records"
@@ -95,9 +95,9 @@ report "the build of the last good night is measured beside a new one" "$(
         "$folder/out" || echo "not compared"
     grep -q '; the machine: that build takes ' "$folder/out" || echo "nothing on the machine"
     grep -q '^suite tiny: 2 done, .*; controls: 2 done, 0 failed' "$folder/err" || echo "no controls"
-    grep -q '^bench: sim: to judge 1 experiment, by up to 6 figures each, takes 5 pairs of each; the suite has 2' \
+    grep -q '^bench: sim: .* 1 experiment, by up to 6 figures each, needs 5 pairs of each; the suite has 2' \
         "$folder/err" || echo "not said before"
-    # Two pairs, and more if the machine made one of them look slower.
+    # Two pairs, and more if the machine made one of them seem slower.
     pairs=$(ls "$store/controls"/*.h5 | wc -l)
     [ "$pairs" -ge 2 ] || echo "not 2 records of the control"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq $((20 + pairs)) ] || echo "not as many of tonight"
@@ -108,7 +108,7 @@ report "the same build is measured once, is never slower, and older builds go" "
     fault_of 0
     grep -q '^sim: the build of the last good night, .*; the machine: that build takes ' \
         "$folder/out" || echo "not said"
-    said | grep -q '^nightly: nothing slower was found: the build is that of' || echo "no headline"
+    said | grep -q '^nightly: no slowdown found: the build is that of' || echo "no headline"
     grep -q '^suite tiny: 2 done, 0 skipped as already done, 0 failed; records' "$folder/err" ||
         echo "more was measured"
     [ "$(ls "$store/builds" | wc -l)" -eq 1 ] || echo "not 1 build"
@@ -139,7 +139,7 @@ past 1 1
 tonight 3
 night
 report "a night under load with the same build is the machine" "$(
-    ends 0 'the build of the last good night' 'that build takes 20' 'nothing slower was found'
+    ends 0 'the build of the last good night' 'that build takes 20' 'no slowdown found'
 )"
 new_store slower
 keep "$folder/other.so"
@@ -176,8 +176,8 @@ past 1 1 "$other"
 tonight 2
 control 2 "$other"
 night
-report "a build as slow as its control is not slower, and what would have been seen is said" "$(
-    ends 0 'the machine: that build takes ' ' % more now' 'nothing slower was found in 2 experiments; a slowdown of'
+report "a build as slow as its control is not slower, and the minimum detectable slowdown is printed" "$(
+    ends 0 'the machine: that build takes ' ' % more now' 'no slowdown found in 2 experiments; minimum detectable slowdown'
 )"
 # ---- further pairs -------------------------------------------------------------------------
 # Four pairs tell nothing of two experiments. All that the night could need lies there already, as
@@ -198,21 +198,21 @@ between() {
 }
 new_store further
 between 1.2 1
-report "what looks slower gets further pairs, and is found where four pairs tell nothing" "$(
+report "what seems slower gets further pairs, and is found where four pairs tell nothing" "$(
     ends 2 'measured again tonight: 2 of 2 slower (worst: resnet18 infer' \
         'nightly: found slower: 2 of 2 experiments; '
-    grep -q '^bench: sim: to judge 2 experiments, .* takes 5 pairs of each; the suite has 4, and' \
+    grep -q '^bench: sim: .* 2 experiments, .* needs 5 pairs of each; the suite has 4, and' \
         "$folder/err" || echo "not said before"
-    grep -q '^bench: 2 experiments look slower: 5 pairs of each' "$folder/err" || echo "none suspected"
+    grep -q '^bench: 2 experiments seem slower: 5 pairs of each' "$folder/err" || echo "none suspected"
     [ "$(ls "$store/controls"/*.h5 | wc -l)" -eq 24 ] || echo "not all records are kept"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 34 ] || echo "not 34 records"
 )"
 new_store content
 between 1 1.0001
-report "what does not look slower gets none, and the plan says what would have been seen" "$(
-    ends 0 'nothing slower was found in 2 experiments; a slowdown of'
-    grep -q 'look slower' "$folder/err" && echo "one was suspected"
-    grep -q 'cannot reach significance' "$folder/out" && echo "the page says two things"
+report "what does not seem slower gets none, and the minimum detectable slowdown is printed" "$(
+    ends 0 'no slowdown found in 2 experiments; minimum detectable slowdown'
+    grep -q '^bench: [0-9]* experiments* seems* slower' "$folder/err" && echo "one was suspected"
+    grep -q 'no wall time can be judged' "$folder/out" && echo "the page says two things"
 )"
 measured=$folder/measured skipped=10
 
@@ -221,8 +221,8 @@ past 1 1 "$other"
 tonight 3
 night
 report "without a control it cannot be told from a bad night" "$(
-    ends 4 "that night's build was not measured again: the store does not have it any more" \
-        'nightly: could not tell for 2 of 2 experiments'
+    ends 4 "that night's build was not measured again: the store no longer has it" \
+        'nightly: inconclusive for 2 of 2 experiments'
     grep -q 'Nothing that could be decided is slower' "$folder/page/index.html" || echo "page"
 )"
 new_store damaged
@@ -231,7 +231,7 @@ echo more >>"$store/builds/$kept/libpjrt_sim.so"
 past 1 1 "$other"
 tonight 1
 night
-report "a kept build with other contents is not loaded" "$(ends 4 'has other contents than it had')"
+report "a kept build with other contents is not loaded" "$(ends 4 'have changed')"
 new_store open
 keep "$folder/other.so"
 chmod 777 "$store/builds"
@@ -259,7 +259,7 @@ past 1 1 "$other"
 tonight 1
 night
 report "nor one from a store below a folder that others may write" "$(
-    ends 4 "measured again: builds are not kept in $store, since others could rename what is in $folder/anybody" \
+    ends 4 "measured again: builds are not kept in $store: others could rename files in $folder/anybody" \
         'this build cannot be kept for the next night: builds are not kept in'
 )"
 new_store none
@@ -296,8 +296,8 @@ report "two slow nights in a row are found in the records" "$(
 store=$folder/one
 tonight 1
 night --keep-builds 0
-report "one is not" "$(ends 0 'nothing slower was found in 2 experiments; a slowdown of' \
-    'would have been seen within two nights')"
+report "one is not" "$(ends 0 'no slowdown found in 2 experiments; minimum detectable slowdown' \
+    'within two nights')"
 
 # ---- recordings of other programs -------------------------------------------------------------
 # One is recorded and taken into a store; its nights are copies of it.
@@ -335,7 +335,7 @@ training same-build "$(digest 1)"
 night --keep-builds 0
 report "with one build it may be the program or the machine, and counts as neither" "$(
     ends 4 'history: mine train unknown recorded' 'the build is the same, so it is the recorded program or the machine' \
-        'nightly: could not tell: this is the first good night'
+        'nightly: inconclusive: this is the first good night'
 )"
 new_store earlier
 for days in $(seq 16 -1 1); do
@@ -344,7 +344,7 @@ done
 tonight 1
 night --keep-builds 0
 report "what was recorded in other nights is no part of this one" "$(
-    ends 4 'nightly: could not tell: this is the first good night'
+    ends 4 'nightly: inconclusive: this is the first good night'
     grep -E '^(recorded|history): ' "$folder/out"
 )"
 
@@ -402,7 +402,7 @@ for kind in folder cut changed rights; do
             )"
         else
             report "$what: the others are compared, and no build is dropped" "$(
-                unread 0 1 'measured again tonight: ' 'nothing slower was found'
+                unread 0 1 'measured again tonight: ' 'no slowdown found'
             )"
         fi
     done

@@ -208,14 +208,14 @@ night() {
 night
 report "the first night of a recorded step has nothing to compare with" "$(
     fault_of 4
-    tail -n 1 "$folder/out" | grep -q '^nightly: could not tell: this is the first good night' ||
+    tail -n 1 "$folder/out" | grep -q '^nightly: inconclusive: this is the first good night' ||
         echo "not said"
     [ "$(stored)" -eq 2 ] || echo "$(stored) records"
 )"
 night
 report "the same build is not slower" "$(
     fault_of 0
-    tail -n 1 "$folder/out" | grep -q '^nightly: nothing slower was found: the build is that of' ||
+    tail -n 1 "$folder/out" | grep -q '^nightly: no slowdown found: the build is that of' ||
         echo "not said"
 )"
 printf other >>"$folder/device.so"

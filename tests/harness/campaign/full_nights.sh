@@ -7,6 +7,8 @@
 #   COPIES=1     each night has another copy of the plugin's file, so that it measures the last night's
 #                copy as its control, and the history takes it for a build that could have changed
 #                something. Then at most 5 of 100 nights may alarm by chance: up to 3 of 30 are no fault.
+#
+# needs: an idle machine
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -58,8 +60,8 @@ for ((n = 1; n <= NIGHTS; n++)); do
 done
 # count STATUS: nights that ended so.
 count() { awk -v s="$1" '$3 == s' "$folder/lines" | wc -l; }
-echo "# $NIGHTS nights, $LOADED beside $LOOPS loops: $(count 0) found nothing slower, $(count 4) could" \
-    "not tell, $(count 2) alarmed"
+echo "# $NIGHTS nights, $LOADED beside $LOOPS loops: $(count 0) found no slowdown, $(count 4)" \
+    "inconclusive, $(count 2) alarmed"
 allowed=$((COPIES > 0 ? NIGHTS / 10 : 0))
 report "no more than $allowed nights of one build are slower" "$(
     [ "$(count 2)" -le $allowed ] || grep -E '^[0-9]+ [a-z]+ 2 ' "$folder/lines"
@@ -67,9 +69,9 @@ report "no more than $allowed nights of one build are slower" "$(
 report "each night came to its end" "$(
     [ $(($(count 0) + $(count 4) + $(count 2))) -eq "$NIGHTS" ] || cat "$folder/lines"
 )"
-report "without loops, nights can tell" "$(
+report "without loops, nights are conclusive" "$(
     [ "$LOADED" -ge "$NIGHTS" ] ||
         [ "$(awk '$2 == "quiet" && $3 == 0' "$folder/lines" | wc -l)" -gt 0 ] ||
-        echo "none of them could"
+        echo "all were inconclusive"
 )"
 echo "1..$count"

@@ -56,8 +56,8 @@ static void change_dtype(mode *m, changing *c)
     assert_ok(mode_write(m, c->x, zeros, &st), &st);
 }
 
-/* What STEPS steps of HOW tell (new reference). */
-static json_t *told_of(otherness how)
+/* Observations of STEPS steps of HOW (new reference). */
+static json_t *lists_of(otherness how)
 {
     static const float ones[N] = {1, 1, 1, 1};
     const tg_type type = vector_of(TG_F32);
@@ -66,19 +66,18 @@ static json_t *told_of(otherness how)
     const mode_call call = {.function = change_step, .context = &c};
     bn_status st = {0};
     mode *m = NULL;
-    explain_state *state = NULL;
     assert_ok(mode_create("lazy", client, &(mode_options){0}, &m, &st), &st);
     assert_ok(mode_write(m, c.x, ones, &st), &st);
-    assert_ok(explain_begin(m, NULL, &call, &state, &st), &st);
+    cause_state *state = cause_begin(m, NULL, &call);
     for (c.step = 1; c.step <= STEPS; c.step++) {
         if (how == OTHER_DTYPE && c.step == 2)
             change_dtype(m, &c);
-        explain_step_begin(state);
+        cause_step_begin(state);
         assert_ok(mode_step(m, &call, NULL, &st), &st);
-        assert_ok(explain_step_end(state, &st), &st);
+        cause_step_end(state);
     }
-    json_t *lists = explain_lists(state);
-    explain_end(state);
+    json_t *lists = cause_lists(state);
+    cause_end(state);
     mode_clear(m, c.x);
     mode_clear(m, c.out);
     mode_destroy(m);
@@ -125,10 +124,10 @@ static void says(const json_t *one, const char *text)
     bn_text_free(&words);
 }
 
-/* Each cause of LISTS draws one complaint, in the order RULES, with advice. */
-static void complains(const json_t *lists, const char *const *rules, size_t count)
+/* LISTS has one finding for each cause, in the order RULES, with advice. */
+static void finds(const json_t *lists, const char *const *rules, size_t count)
 {
-    json_t *list = explain_complaints(lists, false);
+    json_t *list = cause_findings(lists, false);
     size_t found = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
@@ -142,66 +141,66 @@ static void complains(const json_t *lists, const char *const *rules, size_t coun
     json_decref(list);
 }
 
-static void another_dtype_is_told(void **state)
+static void another_dtype_is_found(void **state)
 {
     (void)state;
-    json_t *lists = told_of(OTHER_DTYPE);
+    json_t *lists = lists_of(OTHER_DTYPE);
     const json_t *one = recompile(lists, 0, 1, "dtype");
     assert_string_equal(text_of(one, "subject"), "x");
     assert_string_equal(text_of(one, "from"), "f32");
     assert_string_equal(text_of(one, "to"), "bf16");
     stands_here(one, 0);
-    says(one, "dtype of x: f32 -> bf16, at ");
-    complains(lists, (const char *const[]){"dtype"}, 1);
+    says(one, "f32 -> bf16");
+    finds(lists, (const char *const[]){"dtype"}, 1);
     json_decref(lists);
 }
 
-/* The function knows why, and nobody else: no type, argument or value that was read differs. */
-static void other_ops_are_told(void **state)
+/* Only the texts show why: no type, argument or value that was read differs. */
+static void other_ops_are_found(void **state)
 {
     (void)state;
-    json_t *lists = told_of(OTHER_OP);
+    json_t *lists = lists_of(OTHER_OP);
     const json_t *one = recompile(lists, 0, 1, "ops");
     assert_non_null(strstr(text_of(one, "words"), "stablehlo.subtract in B"));
     stands_here(one, line);
-    says(one, "ops: op: stablehlo.multiply in A, stablehlo.subtract in B, at ");
-    complains(lists, (const char *const[]){"ops"}, 1);
+    says(one, "stablehlo.multiply");
+    finds(lists, (const char *const[]){"ops"}, 1);
     json_decref(lists);
 }
 
 /* Behind a break the same graph is another program where the trace before it is another. */
-static void the_same_graph_behind_another_trace_is_told(void **state)
+static void the_same_graph_behind_another_trace_is_found(void **state)
 {
     (void)state;
-    json_t *lists = told_of(OTHER_BEFORE);
+    json_t *lists = lists_of(OTHER_BEFORE);
     (void)recompile(lists, 0, 2, "ops");
     const json_t *one = recompile(lists, 1, 2, "same");
     assert_string_equal(text_of(one, "place"), "");
-    complains(lists, (const char *const[]){"ops", "same"}, 2);
+    finds(lists, (const char *const[]){"ops", "same"}, 2);
     json_decref(lists);
 }
 
-static void a_graph_more_is_told(void **state)
+static void a_graph_more_is_found(void **state)
 {
     (void)state;
-    json_t *lists = told_of(ONE_MORE);
+    json_t *lists = lists_of(ONE_MORE);
     (void)recompile(lists, 0, 2, "ops");
     const json_t *one = recompile(lists, 1, 2, "new");
     assert_true(json_is_null(json_object_get(one, "before")));
-    complains(lists, (const char *const[]){"ops", "new"}, 2);
+    finds(lists, (const char *const[]){"ops", "new"}, 2);
     json_decref(lists);
 }
 
-/* A value that one of three steps reads costs too little to complain of, and has a place. */
+/* A value that one of three steps reads costs too little for a finding, and has a place. */
 static void seldom_reads_have_a_place(void **state)
 {
     (void)state;
-    json_t *lists = told_of(ONE_MORE), *often, *seldom;
+    json_t *lists = lists_of(ONE_MORE), *often, *seldom;
     json_t *reads = json_object_get(lists, "reads");
     assert_int_equal(json_array_size(reads), 1);
     json_object_set_new(json_array_get(reads, 0), "steps", json_integer(1));
-    often = explain_complaints(lists, false);
-    seldom = explain_complaints(lists, true);
+    often = cause_findings(lists, false);
+    seldom = cause_findings(lists, true);
     assert_int_equal(json_array_size(seldom), json_array_size(often) + 1);
     const json_t *read = json_array_get(seldom, json_array_size(seldom) - 1);
     assert_string_equal(text_of(read, "rule"), "read");
@@ -214,10 +213,10 @@ static void seldom_reads_have_a_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_dtype_is_told),
-        cmocka_unit_test(other_ops_are_told),
-        cmocka_unit_test(the_same_graph_behind_another_trace_is_told),
-        cmocka_unit_test(a_graph_more_is_told),
+        cmocka_unit_test(another_dtype_is_found),
+        cmocka_unit_test(other_ops_are_found),
+        cmocka_unit_test(the_same_graph_behind_another_trace_is_found),
+        cmocka_unit_test(a_graph_more_is_found),
         cmocka_unit_test(seldom_reads_have_a_place),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

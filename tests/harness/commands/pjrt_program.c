@@ -25,7 +25,7 @@
  * of the weights and of all losses that were read.
  */
 #define _GNU_SOURCE
-#include "runtime/pjrt/pjrt.h"
+#include "tests/support/compile_text.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -221,7 +221,7 @@ static rt_executable *compile(loop *l, const char *text)
     state(l, text, stated);
     for (size_t i = 0; i < STATED; i++)
         flags[i] = stated[i].data;
-    DO(rt_compile(l->client, program.data, program.length, &options, &executable, &l->st),
+    DO(compile_text(l->client, program.data, program.length, &options, &executable, &l->st),
        "compile");
     for (size_t i = 0; i < STATED; i++)
         bn_text_free(&stated[i]);
@@ -237,7 +237,7 @@ static rt_buffer *send(loop *l, unsigned seed, size_t count, const int64_t *dims
         seed = seed * 1664525u + 1013904223u;
         l->host[i] = (float)(seed >> 8) / 16777216.0f - 0.5f;
     }
-    DO(rt_buffer_from_host(l->client, l->host, RT_F32, dims, rank, &buffer, &l->st), "transfer");
+    DO(rt_buffer_from_host(l->client, l->host, BN_F32, dims, rank, &buffer, &l->st), "transfer");
     return buffer;
 }
 
@@ -258,7 +258,7 @@ static void send_more(loop *l)
     const int64_t dims[] = {(int64_t)more_floats(l)};
     rt_buffer_release(l->client, l->sent);
     l->sent = NULL;
-    DO(rt_buffer_from_host(l->client, l->more, RT_F32, dims, 1, &l->sent, &l->st), "transfer");
+    DO(rt_buffer_from_host(l->client, l->more, BN_F32, dims, 1, &l->sent, &l->st), "transfer");
 }
 
 static void add_bits(loop *l, const float *values, size_t count)

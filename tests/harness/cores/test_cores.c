@@ -75,10 +75,13 @@ static void bad_lists_are_refused(void **state)
 {
     static const char *const bad[] = {"",     "x",     "0x1", "0-", "-1",    ",0",     "0,",
                                       "0,,1", "0-0-0", " 0",  "0 ", "hosts", "123456", "9-1"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        refused(bad[i], BN_INVALID, "his process may use");
-    refused("9999", BN_INVALID, "it may use");
-    refused("0-99999", BN_INVALID, "it may use");
+    char quoted[16];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(quoted, sizeof quoted, "'%s'", bad[i]);
+        refused(bad[i], BN_INVALID, quoted);
+    }
+    refused("9999", BN_INVALID, "--pin 9999");
+    refused("0-99999", BN_INVALID, "--pin 0-99999");
 }
 
 static void none_is_nothing(void **state)
@@ -102,7 +105,7 @@ static void one_core_cannot_be_divided(void **state)
     CPU_ZERO(&one);
     CPU_SET(core_number(0), &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    assert_fails(cores_pin_begin("host", &pinning, &st), BN_NOT_SUPPORTED, "two cores", &st);
+    assert_fails(cores_pin_begin("host", &pinning, &st), BN_NOT_SUPPORTED, "--pin host", &st);
     assert_ok(cores_pin_begin("all", &pinning, &st), &st);
     cores_pinning_free(pinning);
 }
@@ -119,10 +122,10 @@ static void pin_both(const char *pin, cpu_set_t *host, cpu_set_t *other)
     sched_getaffinity(early.tid, sizeof *other, other);
     json_t *json = cores_pinning_to_json(pinning);
     json_t *ids = json_object_get(json, "moved_thread_ids");
-    bool told = false;
+    bool moved = false;
     for (size_t i = 0; i < json_array_size(ids); i++)
-        told = told || json_integer_value(json_array_get(ids, i)) == early.tid;
-    assert_true(told);
+        moved = moved || json_integer_value(json_array_get(ids, i)) == early.tid;
+    assert_true(moved);
     assert_int_equal(json_integer_value(json_object_get(json, "threads_moved")),
                      json_array_size(ids));
     assert_string_equal(json_string_value(json_object_get(json, "pin")), pin);
@@ -191,8 +194,8 @@ static void the_host_thread_is_placed_anew(void **state)
 
 /* ---- how far apart cores are ---------------------------------------------------------------- */
 
-/* A core may have other things to do meanwhile: then nothing is told. */
-static void a_trip_takes_nanoseconds_or_is_not_told(void **state)
+/* A core may have other work meanwhile: then the trip is unknown. */
+static void a_trip_takes_nanoseconds_or_is_unknown(void **state)
 {
     cores_watch *watch = cores_watch_begin(NULL);
     for (int i = 0; watch && i < 100; i++) {
@@ -259,23 +262,23 @@ static void rounds_of_cores_apart_are_repeated_a_few_times(void **state)
 {
     cores_nearness near = {.trip_ns = 80, .left_s = 1};
     assert_null(cores_nearness_to_json(&near));
-    assert_false(cores_nearness_take(&near, 90, 2)); /* near each other */
+    assert_false(cores_nearness_judge(&near, 90, 2)); /* near each other */
     assert_false(cores_nearness_waits(&near));
-    assert_true(cores_nearness_take(&near, 350, 2)); /* apart: once more, and again */
+    assert_true(cores_nearness_judge(&near, 350, 2)); /* apart: once more, and again */
     assert_true(cores_nearness_waits(&near));
-    assert_true(cores_nearness_take(&near, 350, 2));
-    assert_false(cores_nearness_take(&near, 350, 2)); /* then the round is kept */
+    assert_true(cores_nearness_judge(&near, 350, 2));
+    assert_false(cores_nearness_judge(&near, 350, 2)); /* then the round is kept */
     expect_nearness(&near, 2, 1, 2);
-    assert_false(cores_nearness_take(&near, NAN, 9)); /* nobody can tell */
+    assert_false(cores_nearness_judge(&near, NAN, 9)); /* unknown */
     expect_nearness(&near, 2, 1, 2);
     near.left_s = 0; /* no time is left to wait in */
-    assert_false(cores_nearness_take(&near, 350, 9));
+    assert_false(cores_nearness_judge(&near, 350, 9));
     assert_false(cores_nearness_waits(&near));
     expect_nearness(&near, 3, 2, 2);
 }
 
-/* Nothing is watched: nothing is waited for, repeated or told. */
-static void what_is_not_watched_is_not_told(void **state)
+/* Nothing is watched: nothing is waited for, repeated or recorded. */
+static void what_is_not_watched_is_unknown(void **state)
 {
     cores_nearness near;
     cpu_set_t one;
@@ -300,12 +303,12 @@ int main(void)
         cmocka_unit_test_teardown(one_core_cannot_be_divided, restore),
         cmocka_unit_test_teardown(threads_go_where_they_should, restore),
         cmocka_unit_test_teardown(the_host_thread_is_placed_anew, restore),
-        cmocka_unit_test(a_trip_takes_nanoseconds_or_is_not_told),
+        cmocka_unit_test(a_trip_takes_nanoseconds_or_is_unknown),
         cmocka_unit_test(waking_ends_after_its_time),
         cmocka_unit_test_teardown(one_core_is_not_watched, restore),
         cmocka_unit_test_teardown(all_cores_of_a_pinning_are_watched, restore),
         cmocka_unit_test(rounds_of_cores_apart_are_repeated_a_few_times),
-        cmocka_unit_test_teardown(what_is_not_watched_is_not_told, restore),
+        cmocka_unit_test_teardown(what_is_not_watched_is_unknown, restore),
     };
     if (sched_getaffinity(0, sizeof given, &given) != 0)
         return 1;

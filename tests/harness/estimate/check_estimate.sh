@@ -51,17 +51,17 @@ assert line["cached"] and line["estimate"]["cycles"] > 0
 for entry in "$cache"/*.json; do truncate -s 100 "$entry"; done
 run "${estimate[@]}" "${keep[@]}" --format json
 report "a damaged entry is compiled again, and it is said why" "$(
-    fault_of 0 "compiled again: " ".json: not JSON"
+    fault_of 0 --cache-dir .json
 )$(holds 'assert not records[0]["cached"]')"
 for entry in "$cache"/*.json; do chmod 666 "$entry"; done
 run "${estimate[@]}" "${keep[@]}" --format json
 report "so is one that others may write" "$(
-    fault_of 0 ".json: others may write it"
+    fault_of 0 --cache-dir .json
 )$(holds 'assert not records[0]["cached"]')"
 for entry in "$cache"/*.json; do rm "$entry" && mkfifo -m 600 "$entry"; done
 run "${estimate[@]}" "${keep[@]}" --format json
 report "and one that is no file" "$(
-    fault_of 0 "compiled again: " ".json: "
+    fault_of 0 --cache-dir .json
 )$(holds 'assert not records[0]["cached"]')"
 
 # entries_with CODE: all of the cache as they are once CODE has changed `entry`, each under the name of its key.
@@ -87,7 +87,7 @@ report "what the first version kept is compiled again, for it kept less" "$(faul
 )"
 entries_with 'del entry["result"]["costly"]'
 run "${estimate[@]}" "${keep[@]}" --format json
-report "and so is what lacks a list" "$(fault_of 0 ".json: damaged, or of another program")$(
+report "and so is what lacks a list" "$(fault_of 0 --cache-dir .json)$(
     holds 'assert not records[0]["cached"] and records[0]["estimate"]["costly"]'
 )"
 
@@ -131,9 +131,8 @@ said() {
 
 run "${estimate[@]}" "${none[@]}" --topology v4:1x1x1/megacore --mode capture --graphs 3 --by-scope
 report "a table says what is estimated" "$(fault_of 0)$(said 'estimated Mcycles' 'estimated ms' \
-    'resnet18 small train' 'capture 3' 'backward' ' all ' 'layer1' 'Nothing was executed' \
-    'Clock of v4:1x1x1/megacore: 1.05 GHz, published:' ' 6.40 kB' 'loop while.16 runs 8 times' \
-    'collectives without an estimate, 1,' 'take an estimated')"
+    'resnet18 small train' 'capture 3' 'backward' ' all ' 'layer1' \
+    'v4:1x1x1/megacore: 1.05 GHz' ' 6.40 kB' 'loop while.16 runs 8' '1 collective' ' copies ')"
 
 parts=("${estimate[@]}" "${keep[@]}" --topology v4:1x1x1/megacore --mode capture --graphs 3)
 run "${parts[@]}" --format json
@@ -159,19 +158,18 @@ PYTHON
 )"
 
 run "${estimate[@]}" "${none[@]}"
-report "without a published clock there are cycles only" "$(fault_of 0)$(said \
-    'Clock of fake:1: no published one is known, so cycles only.')"
+report "without a published clock there are cycles only" "$(fault_of 0)$(said 'Clock of fake:1 unknown')"
 
 run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model resnet50 --batch 32 \
     --mode capture --graphs 1,5 --check-published "${none[@]}"
-report "published times stand beside" "$(fault_of 0)$(said 'published ms' '17.85' '23.67' '9.600' \
+report "published times are shown with estimates" "$(fault_of 0)$(said 'published ms' '17.85' '23.67' '9.600' \
     'pytorch/xla/issues/4475')"
 
 run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model vgg16 --phase infer --batch 4 \
     --check-published "${none[@]}"
 report "and those that a host measured, which are more" "$(fault_of 0)$(said '5.987' \
-    'pytorch/pytorch/pull/87741' 'should lie below')$(
-    grep -qE 'host  *below, 0[.][0-9]+ of it' "$folder/out" || echo "no estimate lies below"
+    'pytorch/pytorch/pull/87741')$(
+    grep -qE 'host  *below, 0[.][0-9]+ of it' "$folder/out" || echo "no estimate is below"
 )"
 
 # full_estimate.sh judges so what the compiler of TPUs says.
@@ -196,7 +194,7 @@ report "and one above what a host measured is a fault" "$(
 )"
 
 run "${estimate[@]}" "${none[@]}" --check-published
-report "where none is known, that is said" "$(fault_of 0)$(said 'No published time is known')"
+report "where none is known, that is said" "$(fault_of 0)$(said 'No published time')"
 
 run "${estimate[@]}" "${none[@]}" --format csv --mode capture --graphs 2
 report "CSV has a line a graph" "$(fault_of 0)$(
@@ -208,7 +206,7 @@ report "CSV has a line a graph" "$(fault_of 0)$(
 # resnet18's small images have 64 pixels, and its own optimizer is called default.
 several=("${estimate[@]}" "${keep[@]}" --image 64,96 --optimizer default,adamw)
 run "${several[@]}" --format csv
-report "and what tells steps apart" "$(fault_of 0)$("$python" - "$folder/out" 2>&1 <<'PYTHON' | tail -n 1
+report "and all in which steps differ" "$(fault_of 0)$("$python" - "$folder/out" 2>&1 <<'PYTHON' | tail -n 1
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
 found = sorted((r["image"], r["seq"], r["optimizer"], r["dropout"]) for r in rows)
@@ -253,25 +251,25 @@ run "${quick[@]}" --phase infer --mode eager --runtime sim --runtime-option conf
     --runtime-option values=none --format json
 report "what was not estimated is refused there, and not given the model's time" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
-    complaints | grep -qF 'no time is stated of module bench_' || echo "nobody says so"
+    complaints | grep -qF 'module bench_' || echo "no complaint names the module"
 )$(holds 'assert [r["status"] for r in records] == ["compile-error"], records')"
-refuses "of one step" 2 "one step" -- "${v4[@]}" --into-sim "$folder/x.json" --dtype f32,bf16
+refuses "of one step" 2 "--into-sim" -- "${v4[@]}" --into-sim "$folder/x.json" --dtype f32,bf16
 run "${estimate[@]}" "${none[@]}" --verbose --into-sim "$folder/x.json"
 report "which has a clock, or no worker starts" "$(
-    fault_of 2 'no published clock'
+    fault_of 2 --into-sim clock fake:1
     grep -E 'loading the runtime|compiling' "$folder/err"
     [ ! -e "$folder/x.json" ] || echo "it was written"
 )"
-refuses "and a preset" 2 "no preset of v3:2x2|take a topology of v4, v5e, v5p" -- \
+refuses "and a preset" 2 "--into-sim|preset of v3:2x2|v4, v5e, v5p" -- \
     "${v4[@]}" --topology v3:2x2 --into-sim "$folder/x.json"
 FAKE_PJRT=hlo,device_oom run "${v4[@]}" --into-sim "$folder/x.json"
 report "and an estimate: without one the step has failed, and the words are right" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
-    complaints | grep -qF 'graph step has no estimated time, so nothing is written' || echo "nobody says so"
+    complaints | grep -F -- --into-sim | grep -qF 'graph step' || echo "no complaint names --into-sim and the graph"
     [ ! -e "$folder/x.json" ] || echo "it was written"
 )"
 run "${estimate[@]}" "${none[@]}" --topology v4:1 --mode capture --graphs 3,5 --into-sim "$folder/x.json"
-report "graphs of one name have one time" "$(fault_of 2 'give one of --graphs')"
+report "graphs of one name have one time" "$(fault_of 2 --into-sim --graphs)"
 
 # Device times that were estimated, in the published case: what the device is told is known.
 run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model resnet50 --batch 32 \
@@ -302,7 +300,7 @@ for c, graphs in zip(records["cases"], (1, 5, 5, 3, 1)):
     assert abs(c["set_device_ms"] / ms(graphs) - 1) < 1e-9, (c, ms(graphs))
 assert [c["published"]["device_ms"] for c in records["cases"]][::4] == [17.85, 17.85]
 ')"
-refuses "no other case does" 2 "--estimates is for the published case resnet50" -- \
+refuses "no other case does" 2 "--estimates|resnet50" -- \
     replay models --estimates "$folder/resnet50.json"
 "$python" - "$folder" <<'END'
 import json, sys
@@ -316,18 +314,18 @@ json.dump({"lines": lines}, open(folder + "/list.json", "w"))
 json.dump(lines + [dict(lines[0], experiment=dict(lines[0]["experiment"], moon="full"))],
           open(folder + "/axis.json", "w"))
 END
-refuses "estimates that are no list" 3 "--estimates: it is no list" -- \
+refuses "estimates that are no list" 3 "--estimates|list" -- \
     replay resnet50 --estimates "$folder/list.json"
-refuses "an estimate with an axis that is not known" 3 "--estimates: entry|knows no moon" -- \
+refuses "an estimate with an unknown axis" 3 "--estimates|entry|moon" -- \
     replay resnet50 --estimates "$folder/axis.json"
-refuses "each case needs its times" 2 "no time of bench_forward, of a step of 3 graphs" -- \
+refuses "each case needs its times" 2 "--estimates|bench_forward|3 graphs" -- \
     replay resnet50 --estimates "$folder/few.json"
-refuses "and one of each" 2 "has two times" -- replay resnet50 --estimates "$folder/many.json"
+refuses "and one of each" 2 "--estimates|two times" -- replay resnet50 --estimates "$folder/many.json"
 # Each of these files is of another step. Which one it is, is said, and which one the case is.
 for row in "batch:full, batch 8, image 224, sgd, f32" "variant:small, batch 32, image 64, sgd, f32" \
     "dtype:full, batch 32, image 224, sgd, bf16" "optimizer:full, batch 32, image 224, adamw, f32" \
     "layouts:full, batch 32, image 224, sgd, f32, layouts auto"; do
-    words="is of another step: ${row#*:};|the published case is full, batch 32, image 224, sgd, f32,|--batch 32 --mode"
+    words="--estimates|${row#*:};|full, batch 32, image 224, sgd, f32,|--batch 32 --mode"
     refuses "and of the step's own ${row%%:*}" 2 "$words" -- replay resnet50 --estimates "$folder/${row%%:*}.json"
 done
 
@@ -335,7 +333,7 @@ done
 
 run estimate --runtime "$fake" --topology v4:1 --model llama --variant small --depth 2,4 --scan off,on \
     "${none[@]}" --format json --output "$folder/depth.gp"
-report "what grows with the number of layers is drawn" "$(fault_of 0)$(holds 'import re
+report "figures over the number of layers are drawn" "$(fault_of 0)$(holds 'import re
 assert len(records) == 4 and all(l["text_bytes"] > 1000 and l["trace_ns"] > 1000 for l in records), records
 script = open(folder + "/depth.gp").read()
 text = {(l["experiment"]["scan"], l["experiment"]["depth"] or 2): l["text_bytes"] / 1000 for l in records}
@@ -347,7 +345,7 @@ assert text["on", 4] < 1.05 * text["on", 2] and text["off", 4] > 1.3 * text["off
 refuses "a picture has one of three forms" 2 "--output" -- "${estimate[@]}" --output "$folder/depth.txt"
 run "${estimate[@]}" "${none[@]}" --verbose --output "$folder/none.svg"
 report "and is of several numbers of layers, or no worker starts" "$(
-    fault_of 2 'two values of layers'
+    fault_of 2 --output --depth
     grep -E 'loading the runtime|compiling' "$folder/err"
     [ ! -e "$folder/none.svg" ] || echo "there is a file"
 )"
@@ -374,31 +372,30 @@ assert [l["cached"] for l in records] == [True, True, False, False], records
 ')"
 run "${recorded[@]}" "${none[@]}"
 report "the table has a row each, and their sum" "$(fault_of 0)$(said 'jit_grad' 'jit_update' ' all ' \
-    'train step ' ' recorded ' 'a step took 10 ms, of which its device worked' \
-    'without the recorded compile options')"
+    'train step ' ' recorded ' 'a step took 10 ms')"
 run "${recorded[@]}" "${none[@]}" --step-program jit_update --process 4711 --format csv
 report "from another program on, as CSV" "$(fault_of 0)$(
     sed -n 2p "$folder/out" | grep -q '^v4:1,train,.*,jit_update,ok,' || echo "not the first"
     awk -F, 'NR == 1 { n = NF } NF != n { print "line " NR " has " NF " fields, not " n }' "$folder/out"
 )"
 FAKE_PJRT=hlo,compile_error run "${recorded[@]}" "${none[@]}" --format json
-report "programs that the compiler refuses are told" "$(
+report "programs that the compiler refuses are reported" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
 )$(holds 'assert [l["class"] for l in records] == ["compile-error"] * 2')"
 refuses "a recording that is not there" 3 "$folder/nowhere" -- "${recorded[@]}" --recording "$folder/nowhere"
-refuses "a program that was not kept" 3 "jit_update|its code was not recorded" -- \
+refuses "a program that was not kept" 3 "jit_update" -- \
     "${recorded[@]}" --recording "$folder/unkept"
 refuses "steps of several devices" 1 "2 devices" -- "${recorded[@]}" --recording "$folder/several"
-refuses "models beside a recording" 2 "--recording runs a step as it was recorded, so --model" -- \
+refuses "models beside a recording" 2 "--recording|--model" -- \
     "${recorded[@]}" --model resnet18
-refuses "layouts that a compiler chooses" 2 "--layouts, which is for models" -- "${recorded[@]}" --layouts auto
+refuses "layouts that a compiler chooses" 2 "--layouts" -- "${recorded[@]}" --layouts auto
 refuses "times for the simulated device" 2 "--into-sim" -- "${recorded[@]}" --into-sim "$folder/x.json"
-refuses "its options without it" 2 "--process is for --recording" -- "${estimate[@]}" --process 1
+refuses "its options without it" 2 "--process|--recording" -- "${estimate[@]}" --process 1
 for file in "$folder"/train/*/programs/*.mlir; do
     echo "// edited" >>"$file"
     break
 done
-refuses "a program that was edited" 3 "its hash differs" -- "${recorded[@]}" "${none[@]}"
+refuses "a program that was edited" 3 "hash" -- "${recorded[@]}" "${none[@]}"
 # ---- records ------------------------------------------------------------------------------
 
 kept=$folder/kept
@@ -447,7 +444,7 @@ report "a table of nothing else has no speedups" "$(fault_of 0)$(said 'Estimated
 run history --store "$kept"
 report "they have no history" "$(
     [ "$status" -ne 0 ] || echo "exit status 0"
-    complaints | grep -q '5 records are estimated, not measured' || echo "nobody says so"
+    complaints | grep -q '5 records are estimated' || echo "nobody says so"
 )"
 run "${quick[@]:0:${#quick[@]}-2}" --store "$kept" --phase infer --mode lazy,capture \
     --device-time none --runtime sim
@@ -462,12 +459,12 @@ for words in "table --format json" "table --table executions" "export --to csv" 
     read -ra line <<<"$words"
     run "${line[@]}" --store "$kept"
     report "bench $words has none of them, and says so" "$(fault_of 0 \
-        '5 records are estimated, not measured')$(unsaid "$folder/out")"
+        '5 records are estimated')$(unsaid "$folder/out")"
 done
 run table --store "$kept" --table estimates --runtime sim
 report "measured records are no estimates" "$(
     [ "$status" -ne 0 ] || echo "exit status 0"
-    complaints | grep -q 'none of 5 estimates is of --runtime sim; there is libpjrt_fake.so' || echo "nobody says so"
+    complaints | grep -F -- '--runtime sim' | grep -q 'libpjrt_fake.so' || echo "nobody says so"
     complaints | grep -q '(estimated), .*v4:1x1x1 megacore (estimated)' && echo "one is named twice"
 )"
 if command -v gnuplot >/dev/null; then
@@ -530,15 +527,15 @@ assert abs(line["estimate"]["used_bytes"] / 2**30 - 70.63) < 1e-9
 assert line["estimate"]["limit_bytes"] == 15.75 * 2**30
 ')"
 run "${estimate[@]}" --cache-dir "$folder/oom"
-report "it is told again without a compilation" "$(fault_of 1)$(said 'out of device memory' \
-    'needs 75.8 GB of 16.9 GB' 'out-of-device-memory' 'Try a smaller --batch, --dtype bf16.')"
+report "it is reported again without a compilation" "$(fault_of 1)$(said \
+    '75.8 GB of 16.9 GB' 'out-of-device-memory' '--batch, --dtype bf16.')"
 FAKE_PJRT=hlo,device_oom_used run "${estimate[@]}" "${none[@]}"
-report "older builds have other words for it" "$(fault_of 1)$(said 'needs 44.8 GB of 33.6 GB')"
+report "older builds have other words for it" "$(fault_of 1)$(said '44.8 GB of 33.6 GB')"
 
 # What a kernel's own memory lacks is not the device's memory.
 for row in compile_abort:crash compile_error:compile-error device_oom_vmem:compile-error; do
     FAKE_PJRT=hlo,${row%:*} run "${estimate[@]}" "${keep[@]}" --batch 7 --format json
-    report "a compiler that fails so, ${row%:*}, is told and not kept" "$(fault_of 1 "${row#*:}")$(holds "
+    report "a compiler that fails so, ${row%:*}, is reported and not kept" "$(fault_of 1 "${row#*:}")$(holds "
 assert records[0]['class'] == '${row#*:}' and not records[0]['estimate']
 ")"
 done
@@ -549,20 +546,20 @@ FAKE_PJRT=hlo,compile_hang run "${estimate[@]}" "${none[@]}" --timeout 1
 report "a compiler that hangs is stopped" "$(fault_of 1 timeout --timeout)"
 
 FAKE_PJRT= run "${estimate[@]}" "${none[@]}"
-report "a program in another form is refused" "$(fault_of 1 "not-supported: the plugin gives optimized programs as 'mlir'")"
+report "a program in another form is refused" "$(fault_of 1 not-supported "'mlir'")"
 
 run "${estimate[@]}" "${none[@]}" --topology nowhere:1 --mode capture --graphs 3 --verbose
 report "a topology that there is not costs one worker" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
     [ "$(grep -c 'loading the runtime' "$folder/err")" -eq 1 ] || echo "not one worker"
-)$(said "topology 'nowhere:1': no such topology")"
+)$(said "topology 'nowhere:1'")"
 run "${estimate[@]}" "${none[@]}" --topology fake:1/gigacore
-report "nor is there such a chip" "$(fault_of 1 'no such chip configuration')"
+report "nor is there such a chip" "$(fault_of 1 no-topology fake:1/gigacore)"
 
 refuses "eager mode has nothing whole" 2 "eager" -- "${estimate[@]}" --mode eager
 refuses "layouts are two" 2 "'sideways'|default, auto" -- "${estimate[@]}" --layouts sideways
 refuses "a topology has a name" 2 "'/megacore'" -- "${estimate[@]}" --topology /megacore
-refuses "a format of pages is refused" 2 "text, narrow, md, csv and json" -- "${estimate[@]}" --format html
+refuses "a format of pages is refused" 2 "--format html|json" -- "${estimate[@]}" --format html
 refuses "a plugin is needed" 3 "no such file" -- estimate --runtime ./no/plugin.so
 refuses "and it is one" 3 "not a shared object" -- estimate --runtime ./README.md
 

@@ -207,7 +207,7 @@ static void the_simulator_is_told_one_time_a_graph(void **state)
     assert_fails(estimate_into_sim(lines, path, &st), BN_INVALID, "graphs called forward", &st);
     json_array_clear(lines);
     assert_fails(estimate_into_sim(lines, path, &st), BN_INVALID, "nothing was estimated", &st);
-    /* That there is no time is no fault of the words: it does not fit, or no clock is known. */
+    /* A missing time is no usage error: the step does not fit, or the clock is unknown. */
     json_array_append_new(lines, line_of(0, "step", "v6e:1x1", 1e6));
     assert_fails(estimate_into_sim(lines, path, &st), BN_NOT_SUPPORTED, "no estimated time", &st);
     json_array_clear(lines);
@@ -244,7 +244,7 @@ static char *taken(const char *path)
     return text;
 }
 
-static void what_grows_with_depth_is_drawn(void **state)
+static void figures_over_depth_are_drawn(void **state)
 {
     (void)state;
     char path[300];
@@ -455,7 +455,7 @@ int main(void)
         cmocka_unit_test(published_times_of_hosts_say_so),
         cmocka_unit_test(what_is_not_a_result_is_noticed),
         cmocka_unit_test(the_simulator_is_told_one_time_a_graph),
-        cmocka_unit_test(what_grows_with_depth_is_drawn),
+        cmocka_unit_test(figures_over_depth_are_drawn),
         cmocka_unit_test(a_picture_needs_two_numbers_of_layers),
         cmocka_unit_test(what_was_compiled_is_kept_by_all_it_depends_on),
         cmocka_unit_test(a_step_becomes_a_record),

@@ -16,6 +16,8 @@
 # other. A ratio whose interval holds 1.02 decides nothing: its test is skipped. What our
 # captured step takes with its own weights and batch is printed as well: made-up values may take another
 # time (docs/programs.md).
+#
+# needs: JAX, an idle machine
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -85,8 +87,8 @@ with open(folder + "/cell/'"$1"'", "w") as f:
 '
 }
 
-# How many processes told a device time of each side.
-told() {
+# How many processes have a device time of each side.
+with_times() {
     grep -c . "$cell/lines"
 }
 
@@ -142,10 +144,10 @@ attempt() {
     # bench refuses a device time that noise has made wrong (docs/measuring.md).
     for ((number = 1; number <= 2 * processes; number++)); do
         faults=$(one_process $number)
-        [ -z "$faults" ] && [ "$(told)" -lt "$processes" ] || break
+        [ -z "$faults" ] && [ "$(with_times)" -lt "$processes" ] || break
     done
-    if [ -z "$faults" ] && [ "$(told)" -lt 3 ]; then
-        faults="only $(told) processes told the device times of all sides"
+    if [ -z "$faults" ] && [ "$(with_times)" -lt 3 ]; then
+        faults="only $(with_times) processes have the device times of all sides"
     elif [ -z "$faults" ]; then
         judge >"$folder/said"
         faults=$(grep -v '^#' "$folder/said")

@@ -10,6 +10,8 @@
 # Checked: values against the golden ones in each mode; one table with bench, in each mode: the ledger's
 # wall time against the framework's own clock (3 %), the loss after the first steps against bench's
 # own, the executions of a step.
+#
+# needs: JAX, PyTorch/XLA
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -103,8 +105,8 @@ if ("'"$model"'", phase) == ("resnet50", "train"):
 first = json.load(open(folder + "/first"))
 for r in own:
     mode, said = r["experiment"]["mode"], r["provenance"]["front_end"]
-    wall, told = r["ledger"]["wall"]["median_ns"], said["own_wall_ns"]
-    assert abs(wall / told - 1) < 0.03, (mode, wall, told)
+    wall, reported = r["ledger"]["wall"]["median_ns"], said["own_wall_ns"]
+    assert abs(wall / reported - 1) < 0.03, (mode, wall, reported)
     assert all(x["device_time_source"] == "event" for x in r["executions"]), (mode, r["executions"])
     count = sum(x["per_step"] for x in r["executions"])
     assert count >= 1 and r["provenance"]["recording"]["executions_per_step"] >= 1, (mode, r["executions"])
@@ -117,7 +119,7 @@ for r in own:
         assert abs(said["losses"][steps - 1] - loss) <= 2 * tolerance * abs(loss), (mode, said["losses"], first)
 '
     }
-    live "$name: $model $phase: wall times are the framework's own, losses bench's, executions told" measure \
+    live "$name: $model $phase: wall times are the framework's own, losses bench's, executions recorded" measure \
         busy_machine
     run table --store "$store" --format json
     report "$name: $model $phase: each mode is compared with bench's lazy" "$(

@@ -102,7 +102,7 @@ static void several_are_one_sentence(void **state)
     bn_text out = {0};
     assert_int_equal(frontend_put_unpinned(pinned, versions, &out), 1);
     assert_string_equal(out.data, "jax 1 where 2 is pinned, jaxlib 3 where 2 is pinned");
-    /* Nobody knows of a Python that says nothing. */
+    /* A Python without an answer has unknown versions. */
     bn_text_clear(&out);
     assert_int_equal(frontend_put_unpinned(pinned, NULL, &out), 3);
     assert_int_equal(out.length, 0);

@@ -53,7 +53,7 @@ static void short_steps_have_more_and_shorter_processes(void **state)
         {0, {100000, 900000}, BN_OK, JOB_SHORT_PROCESSES, 0.125},
         {0, {100000, 1100000}, BN_OK, JOB_USUAL_PROCESSES, 1}, /* one is long */
         {0, {100000, 100000}, BN_CRASH, JOB_USUAL_PROCESSES, 1},
-        {5, {100000, 100000}, BN_OK, 5, 1}, /* somebody asked for five */
+        {5, {100000, 100000}, BN_OK, 5, 1}, /* five were given */
         {4, {100000, 100000}, BN_OK, 4, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -64,7 +64,7 @@ static void short_steps_have_more_and_shorter_processes(void **state)
     }
 }
 
-/* It is told once: the divided time is not divided again. */
+/* It is called once: the divided time is not divided again. */
 static void a_group_learns_once(void **state)
 {
     (void)state;

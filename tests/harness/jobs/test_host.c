@@ -1,4 +1,4 @@
-/* test_host.c - what is told of the machine. */
+/* test_host.c - the machine, for records. */
 #define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
 #include "tests/support/test_runtime.h"
@@ -28,8 +28,8 @@ static void the_machine_is_described(void **state)
     json_decref(json);
 }
 
-/* By whoever started it. */
-static void a_process_that_has_less_says_so(void **state)
+/* Inherited ones. */
+static void limits_of_a_process_are_recorded(void **state)
 {
     cpu_set_t given, one;
     assert_int_equal(sched_getaffinity(0, sizeof given, &given), 0);
@@ -66,7 +66,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_machine_is_described), cmocka_unit_test(memory_is_counted),
-        cmocka_unit_test(a_process_that_has_less_says_so), /* last: its priority stays */
+        cmocka_unit_test(limits_of_a_process_are_recorded), /* last: its priority stays */
     };
     setenv("HWLOC_SYNTHETIC", "pack:3 core:500 pu:2", 1);
     setenv("HWLOC_THISSYSTEM", "1", 1);

@@ -56,7 +56,7 @@ static void end_job(bn_code status, json_t *members, char *text, size_t size)
     end_one(1, 1, status, members, text, size);
 }
 
-/* Ends job NUMBER of OF and asserts that so much is left behind it; "": nobody knows. */
+/* Ends job NUMBER of OF and asserts that so much is left behind it; "": unknown. */
 static void is_left(size_t number, size_t of, const char *wanted)
 {
     char text[512], words[64] = "s\n";
@@ -97,7 +97,7 @@ static void a_run_that_is_known_has_a_time_left_from_the_first_process_on(void *
     is_left(6, 6, "");
 }
 
-static void a_run_that_nobody_has_seen_is_told_by_its_own_processes(void **state)
+static void a_new_run_is_estimated_by_its_own_processes(void **state)
 {
     (void)state;
     job_pace paces[] = {{.processes = 3, .workers = 1, .first_s = -1, .further_s = -1},
@@ -232,7 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_is_known_has_a_time_left_from_the_first_process_on),
-        cmocka_unit_test(a_run_that_nobody_has_seen_is_told_by_its_own_processes),
+        cmocka_unit_test(a_new_run_is_estimated_by_its_own_processes),
         cmocka_unit_test(processes_of_several_workers_have_a_time_left_behind_each),
         cmocka_unit_test(what_is_well_is_ok),
         cmocka_unit_test(experiments_that_failed_are_told),

@@ -1,6 +1,6 @@
 /*
  * test_strays.c - what a worker started and what left its process group ends with the worker, also
- * where the supervisor is killed; and nobody else does.
+ * where the supervisor is killed; and no other process does.
  *
  * A worker is the running program again with --worker, so this program is its own worker.
  */
@@ -50,10 +50,10 @@ static pid_t start_daemon(void)
 static int work(void)
 {
     json_t *request = json_loadf(stdin, 0, NULL);
-    const char *told = json_string_value(json_object_get(request, "told"));
+    const char *path = json_string_value(json_object_get(request, "path"));
     const pid_t daemon = start_daemon();
     worker_send_result(json_pack("{sI}", "daemon", (json_int_t)daemon));
-    if (told && bn_file_write_atomic(told, &daemon, sizeof daemon, NULL) == BN_OK)
+    if (path && bn_file_write_atomic(path, &daemon, sizeof daemon, NULL) == BN_OK)
         pause();
     json_decref(request);
     return daemon <= 0;
@@ -85,7 +85,7 @@ static void a_daemon_ends_with_its_worker(void **state)
     assert_int_equal(errno, ECHILD);
 }
 
-/* Our other children, those of a shell whose place we took for example, are nobody's strays. */
+/* Our other children, such as those of a shell that we replaced, are no strays. */
 static void other_children_live_on(void **state)
 {
     const pid_t other = fork();
@@ -135,22 +135,22 @@ static bool reap_all(pid_t child, bool *killed)
 
 /* SIGKILL leaves a supervisor no time to end anybody. We are the subreaper of them all: they come
  * to us when it is gone, the watcher, too. */
-static void nobody_outlives_a_supervisor_that_is_killed(void **state)
+static void no_process_outlives_a_supervisor_that_is_killed(void **state)
 {
-    char told[300];
+    char path[300];
     const char *folder = getenv("TMPDIR");
     bool killed;
-    snprintf(told, sizeof told, "%s/daemon.%ld", folder ? folder : "/tmp", (long)getpid());
+    snprintf(path, sizeof path, "%s/daemon.%ld", folder ? folder : "/tmp", (long)getpid());
     const pid_t supervisor = fork();
     assert_true(supervisor >= 0);
     if (supervisor == 0) {
         job_outcome outcome;
-        job_order job = {json_pack("{ss}", "told", told), "a daemon", 1, 1, 60, false, false};
+        job_order job = {json_pack("{ss}", "path", path), "a daemon", 1, 1, 60, false, false};
         job_supervise_begin();
         _exit(job_supervise(&job, &outcome, NULL) != BN_OK);
     }
-    const pid_t daemon = number_in(told);
-    unlink(told);
+    const pid_t daemon = number_in(path);
+    unlink(path);
     kill(supervisor, SIGKILL);
     assert_true(daemon > 0);
     const bool all = reap_all(daemon, &killed);
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_daemon_ends_with_its_worker),
         cmocka_unit_test(other_children_live_on),
-        cmocka_unit_test(nobody_outlives_a_supervisor_that_is_killed),
+        cmocka_unit_test(no_process_outlives_a_supervisor_that_is_killed),
     };
     job_supervise_begin();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,6 @@ static char *golden_text(void)
                "\"param_l2_after_step3\": 30.0, \"param_change_l2_after_step3\": 0.5,"
                "\"params_after_step3\": {\"fc.weight\": {\"l2\": 5.0, \"probe\": 0.001},"
                "\"fc.bias\": {\"l2\": 0.2, \"probe\": 0.1}}}}}");
-    assert_false(text.failed);
     return text.data;
 }
 
@@ -257,35 +256,43 @@ static void assert_refused(const char *from, const char *to, const char *wanted)
 static void damage_is_named(void **state)
 {
     (void)state;
-    assert_refused("\"seed\": 1,", "", "x.json: seed is missing");
+    assert_refused("\"seed\": 1,", "", "x.json: seed: missing");
     assert_refused("\"seed\": 1", "\"seed\": 1, \"seed\": 2", "line 1");
-    assert_refused("\"seed\": 1", "\"seed\": -1", "seed: want a whole number from 1");
-    assert_refused("\"image\": 64", "\"image\": \"64\"", "dims.image: want a whole number");
-    assert_refused("\"batch\": 2", "\"batch\": 5000000000", "31 bits");
-    assert_refused("\"argmax\": [0, 1]", "\"argmax\": [0]", "f64.eval.logits.argmax");
-    assert_refused("[2, 4],\"first16\"", "[2, 5],\"first16\"", "first16: want 16 numbers");
-    assert_refused("1e-5, 1e-4, 1e-3", "1e-5", "tolerance.loss: want three numbers");
-    assert_refused("\"logits\": 1e-5", "\"logits\": -1e-5", "tolerance.logits: want a number from");
-    assert_refused("[[2, 4], 10.0]", "[10.0]", "f64.eval.stages: want pairs");
-    assert_refused("\"probe\": -1.0", "\"prob\": -1.0", "grads_step0: want pairs");
-    assert_refused("{\"running_mean_l2\": 0.5", "{\"mean\": 0.5", "bn_after_step1: want pairs");
+    assert_refused("\"seed\": 1", "\"seed\": -1", "x.json: seed: -1");
+    assert_refused("\"seed\": 1", "\"seed\": 1.5", "x.json: seed: ");
+    assert_refused("\"image\": 64", "\"image\": \"64\"", "x.json: dims.image: ");
+    assert_refused("\"batch\": 2", "\"batch\": 5000000000", "x.json: dims.batch: ");
+    assert_refused("\"argmax\": [0, 1]", "\"argmax\": [0]", "f64.eval.logits: argmax: 1 ");
+    assert_refused("\"argmax\": [0, 1]", "\"argmax\": [0, 1.5]", "logits: argmax: item 1: ");
+    assert_refused("[2, 4],\"first16\"", "[2, 5],\"first16\"", "f64.eval.logits: first16: 8 ");
+    assert_refused("[2, 4],\"first16\"", "[0, 4],\"first16\"", "logits: shape: item 0: 0");
+    assert_refused("1e-5, 1e-4, 1e-3", "1e-5", "x.json: tolerance.loss: ");
+    assert_refused("1e-5, 1e-4, 1e-3", "1e-5, 1e-4, 1e-3, 1", "x.json: tolerance.loss: ");
+    assert_refused("\"logits\": 1e-5", "\"logits\": -1e-5", "x.json: tolerance.logits: -1e-05");
+    assert_refused("[[2, 4], 10.0]", "[10.0]", "f64.eval.stages: layer1.0: ");
+    assert_refused("[[2, 4], 10.0]", "[[2, \"4\"], 10.0]", "f64.eval.stages: layer1.0: item 1: ");
+    assert_refused("\"probe\": -1.0", "\"prob\": -1.0", "grads_step0: fc.weight: probe: missing");
+    assert_refused("{\"running_mean_l2\": 0.5", "{\"mean\": 0.5",
+                   "bn_after_step1: bn1: running_mean_l2: missing");
     assert_refused("{\"bn1\": ", "[", "line 1");
-    assert_refused("\"momentum\": 0.9,", "", "optimizer.momentum is missing");
-    assert_refused("\"SGD\"", "\"AdamW\"", "optimizer.betas is missing: want two numbers");
-    assert_refused("\"SGD\"", "\"AdamW\", \"betas\": [0.9]", "optimizer.betas: want two");
-    assert_refused("\"SGD\"", "\"AdamW\", \"betas\": [0.9, 0.999]", "optimizer.eps is missing");
+    assert_refused("{\"bn1\": {\"running_mean_l2\": 0.5, \"running_var_l2\": 3.0}}", "[]",
+                   "f64.train.bn_after_step1: ");
+    assert_refused("\"momentum\": 0.9,", "", "optimizer.momentum: missing");
+    assert_refused("\"SGD\"", "\"AdamW\"", "optimizer.betas: missing");
+    assert_refused("\"SGD\"", "\"AdamW\", \"betas\": [0.9]", "optimizer.betas: ");
+    assert_refused("\"SGD\"", "\"AdamW\", \"betas\": [0.9, 0.999]", "optimizer.eps: missing");
     assert_refused("\"rule\": \"image\"", "\"rule\": \"ids\", \"lo\": \"0\"",
-                   "want numbers for lo");
+                   "inputs: item 0: lo: ");
     assert_refused("\"rule\": \"image\"", "\"rule\": \"ids\", \"only_where\": \"t\"",
-                   "inputs: want a text for only_where, and elsewhere");
+                   "inputs: item 0: only_where needs elsewhere");
     assert_refused("\"rule\": \"image\"", "\"rule\": \"ids\", \"pad_value\": 0",
-                   "inputs: want pad_value and lengths together");
+                   "inputs: item 0: pad_value and lengths");
     assert_refused("\"rule\": \"image\"", "\"rule\": \"ids\", \"lengths\": [2, \"1\"]",
-                   "inputs: want arrays of numbers");
+                   "inputs: item 0: lengths: item 1: ");
     assert_refused("\"loss\": 2.0}", "\"loss\": 2.0, \"other\": 1}",
-                   "f64.eval.other.shape is missing");
-    assert_refused(", \"bn\": 1e-5", "", "tolerance.bn is missing");
-    assert_refused("\"rule\": \"image\",", "", "inputs: want objects");
+                   "f64.eval.other: shape: missing");
+    assert_refused(", \"bn\": 1e-5", "", "tolerance.bn: missing");
+    assert_refused("\"rule\": \"image\",", "", "inputs: item 0: rule: missing");
     assert_refused("\"loss\": 2.0}", "\"loss\": 1e999}", "line 1");
 }
 
@@ -345,7 +352,7 @@ static void what_is_too_deep_or_no_file_is_refused(void **state)
     memset(text, '[', (size_t)levels);
     memset(text + levels, ']', (size_t)levels);
     assert_fails(golden_parse("deep", text, 2 * (size_t)levels, &golden, &st), BN_FORMAT,
-                 "deep: JSON that is more than 64 levels deep", &st);
+                 "deep: ", &st);
     /* A pipe that nobody writes would be waited for. */
     snprintf(path, sizeof path, "%s/golden-pipe.%ld", tmp ? tmp : "/tmp", (long)getpid());
     assert_int_equal(mkfifo(path, 0600), 0);

@@ -214,10 +214,10 @@ static void other_inputs_are_named(void **state)
     assert_unsupported("\"rule\": \"const\", \"lo\": 1", "\"rule\": \"const\"", "is_next is 0");
     assert_unsupported("\"pad_value\": 0, \"lengths\": [16, 12]},{\"name\": \"segments\"",
                        "\"pad_value\": 1, \"lengths\": [16, 12]},{\"name\": \"segments\"",
-                       "input_ids is padded otherwise");
+                       "input input_ids is padded");
     assert_unsupported(", \"pad_value\": 0, \"lengths\": [16, 12]", "", "input_ids is padded");
     assert_unsupported("\"hi\": 2}", "\"hi\": 2, \"pad_value\": 0, \"lengths\": [16, 12]}",
-                       "segments is padded otherwise");
+                       "input segments is padded");
     assert_unsupported("[16, 12]", "[16, 13]", "input_ids has lengths other than");
     assert_unsupported("[16, 12]", "[16]", "input_ids has lengths other than");
     assert_unsupported("t % 7 == 3", "t % 7 == 4", "labels is kept only where t % 7 == 4");

@@ -112,9 +112,9 @@ limits limits FSIZE+NOFILE put
 cores cores - put
 TABLE
 
-# Only root may raise a priority again, or whoever has a limit for it.
+# Only root may raise a priority again, or a user with a limit for it.
 measure priority_at_execute
-report "another priority of the host thread is told" "$(
+report "another priority of the host thread is recorded" "$(
     fault_of 0
     holds "$same"'assert list(changes) == ["priority"], changes'
 )"
@@ -124,7 +124,7 @@ report "what a plugin prints is no answer of the worker" "$(
     holds "$same"'assert not changes, changes'
 )"
 measure rounding_at_load,umask_at_client,folder_at_compile,mask_at_execute,limits_at_destroy --pin host
-report "several changes at several moments are told with their moments" "$(
+report "several changes at several moments are recorded with their moments" "$(
     fault_of 0
     holds '
 told = [(c["what"], c["when"]) for c in records[0]["provenance"]["surroundings"]]
@@ -132,7 +132,7 @@ assert sorted(told) == [("floating-point", "loading"), ("limits", "ending"), ("s
                         ("umask", "client"), ("working-folder", "compiling")], told'
 )"
 
-# What whoever starts bench leaves it. Compilers divide programs by the cores and threads that they see.
+# Limits that bench inherits. Compilers divide programs by the cores and threads that they see.
 measure '' --runtime sim --pin all --processes 3
 run table --store "$place/records" --format json
 report "processes that are pinned alike are pooled, though their threads have other numbers" "$(
@@ -150,7 +150,7 @@ r = json.load(sys.stdin)[0]
 print(r["counters"]["disk_hits"], json.dumps(r["provenance"].get("process"), sort_keys=True), end=";")' <"$folder/out")
 done
 [ "$(nice)" != 0 ] || [ "$(nproc)" = 1 ] || [ "$(nproc)" != "$(nproc --all)" ] ||
-    report "executables on disk are for the threads and cores that they were made for; records tell less than usual" "$(
+    report "executables on disk are for the threads and cores that they were made for; records have the limits" "$(
         [ "$hits" = "0 null;1 null;0 null;0 null;1 {\"nice\": 19};0 {\"core_count\": 1, \"cores\": \"$core\"};" ] || echo "$hits"
     )"
 
@@ -163,7 +163,7 @@ for moment in load compile execute destroy; do
     )"
     measure "end_at_$moment"
     report "a plugin that ends the process with 0 at $moment is a failure" "$(
-        fault_of 1 "without a result"
+        fault_of 1 "code 0"
         holds 'assert [r["status"] for r in records] == ["crash"], records'
     )"
 done
@@ -188,7 +188,7 @@ report "Ctrl-C reaches a run whose plugin blocks signals, and what is measured s
     [ "$(find "$place" -name '*.h5' | wc -l)" -ge 1 ] || echo "no record"
 )"
 
-# The recorder is in somebody else's process, which may do the same.
+# The recorder is in another program's process, which may do the same.
 recorded='
 from glob import glob
 assert len(glob(folder + "/r/*/events")) == 1, glob(folder + "/r/*")

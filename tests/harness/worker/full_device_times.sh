@@ -4,6 +4,8 @@
 # measured beside busy loops. Prints what the null tests say. Takes about four minutes.
 #
 #   PROCESSES=6   of each of five small models, lazy and captured, alone and again beside LOOPS=4 loops
+#
+# needs: an idle machine
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -17,25 +19,25 @@ judged() {
     [ "$status" -eq 0 ] || echo "exit status $status"
     holds '
 load, processes = "'"$1"'", '"$PROCESSES"'
-told = [(r, x) for r in records for x in r["executions"] if x["device_ns"] is not None]
+known = [(r, x) for r in records for x in r["executions"] if x["device_ns"] is not None]
 refused = [x["device_note"] for r in records for x in r["executions"] if x["device_ns"] is None]
-above = [(r, x) for r, x in told if x["device_low_ns"] > x["pjrt_ns"]]
+above = [(r, x) for r, x in known if x["device_low_ns"] > x["pjrt_ns"]]
 for r, x in above:
     print("%s: device %.0f [%.0f, %.0f] ns, alone %.0f ns" % (
         r["id"], x["device_ns"], x["device_low_ns"], x["device_high_ns"], x["pjrt_ns"]))
-nulls = sorted(100 * abs(x["null_share"]) for _, x in told)
+nulls = sorted(100 * abs(x["null_share"]) for _, x in known)
 middle = nulls[len(nulls) // 2]
 with open(folder + "/" + load, "w") as f:
-    print("# %s: %d records, %d device times told, %d refused, %d above the lone time; null tests "
+    print("# %s: %d records, %d device times known, %d refused, %d above the lone time; null tests "
           "off by %.2f %% (median), %.2f %% (the ninth of ten)" % (
-              load, len(records), len(told), len(refused), len(above), middle,
+              load, len(records), len(known), len(refused), len(above), middle,
               nulls[len(nulls) * 9 // 10]), file=f)
     for note in sorted(set(refused)):
         print("# refused, %d times: %s" % (refused.count(note), note), file=f)
 if len(records) != 10 * processes:
     print("%d records, not %d" % (len(records), 10 * processes))
-if len(told) < len(records) // 2:
-    print("only %d of %d tell a device time" % (len(told), len(records)))
+if len(known) < len(records) // 2:
+    print("only %d of %d have a device time" % (len(known), len(records)))
 if middle > 5:
     print("the null tests are off by %.1f %%" % middle)
 '

@@ -208,9 +208,9 @@ static void small_images_are_refused_where_torchvision_does(void **state)
         int least;
         const char *part;
     } cases[] = {
-        {"vgg16", 32, "features.30: option image: 31 is too small, a window of 2 meets"},
-        {"alexnet", 63, "features.12: option image: 62 is too small, a window of 3 meets"},
-        {"squeezenet1_1", 17, "features.8: option image: 16 is too small, a window of 3 meets"},
+        {"vgg16", 32, "features.30|option image|31"},
+        {"alexnet", 63, "features.12|option image|62"},
+        {"squeezenet1_1", 17, "features.8|option image|16"},
         {"mobilenet_v2", 1, NULL},
         {"mnasnet1_0", 1, NULL},
         {"resnext50_32x4d", 1, NULL},
@@ -224,7 +224,7 @@ static void small_images_are_refused_where_torchvision_does(void **state)
         model *m = NULL;
         o.image--;
         assert_int_equal(model_new(cases[i].model, &o, &m, &st), BN_INVALID);
-        if (!strstr(st.message, cases[i].part))
+        if (!has_identifiers(st.message, cases[i].part))
             fail_msg("'%s' is not in: %s", cases[i].part, st.message);
     }
 }

@@ -147,6 +147,7 @@ report "a night keeps a site, with what it judged" "$(
     grep -q '"told":false' "$folder"/nightly/data/verdict-*.js || echo "the verdict of a first night is conclusive"
     grep -q '"headline":""' "$folder"/nightly/data/verdict-*.js && echo "no headline"
     grep -q '"comparable":0' "$folder/nightly/data/site.js" || echo "a first night is compared"
+    grep -q 'inconclusive' "$folder"/nightly/data/verdict-*.js || echo "no verdict"
     grep -q '<h1>Every night</h1>' "$folder/nightly/index.html" || echo "no title"
 )"
 

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "runtime/profile/xspace.pb-c.h"
+#include "runtime/wire/xspace.pb-c.h"
 
 static void csv_has_a_row_a_sample(void **state)
 {
@@ -83,18 +83,18 @@ static void xspace_is_a_profile(void **state)
     assert_int_equal(export.count, 2);
     for (size_t i = 0; i < 2; i++) {
         const bn_text *bytes = &export.files[i].bytes;
-        Rt__Profile__Space *space = rt__profile__space__unpack(
+        Bench__Trace__Space *space = bench__trace__space__unpack(
             NULL, bytes->length, (const uint8_t *)(const void *)bytes->data);
         assert_non_null(space);
         assert_int_equal(space->n_planes, 2);
         assert_string_equal(space->planes[1]->name, "Task Environment");
-        const Rt__Profile__Plane *plane = space->planes[0];
+        const Bench__Trace__Plane *plane = space->planes[0];
         assert_string_equal(plane->name, "/host:CPU");
         assert_int_equal(plane->n_lines, 3);
         assert_int_equal(plane->lines[0]->n_events, 5 + STEPS);
         assert_string_equal(plane->lines[0]->name,
                             i == 0 ? "bench steps" : "bench steps (simulated)");
-        const Rt__Profile__Event *last = plane->lines[0]->events[5 + STEPS - 1];
+        const Bench__Trace__Event *last = plane->lines[0]->events[5 + STEPS - 1];
         assert_int_equal(last->duration_ps, all.records[i]->wall_ns[STEPS - 1] * 1000);
         int64_t parts = 0, steps = 0;
         for (size_t e = 0; e < plane->lines[1]->n_events; e++)
@@ -103,7 +103,7 @@ static void xspace_is_a_profile(void **state)
             steps += plane->lines[0]->events[e]->duration_ps;
         assert_int_equal(parts, steps);
         assert_int_equal(plane->lines[2]->n_events, 2 * 21);
-        rt__profile__space__free_unpacked(space, NULL);
+        bench__trace__space__free_unpacked(space, NULL);
     }
     res_export_free(&export);
     drop(&all);
@@ -122,11 +122,11 @@ static void xspace_says_no_time_that_cannot_be(void **state)
         strcpy(all.records[0]->id, cases[i].id);
         res_export export = made(&all, "xspace");
         const bn_text *bytes = &export.files[0].bytes;
-        Rt__Profile__Space *space = rt__profile__space__unpack(
+        Bench__Trace__Space *space = bench__trace__space__unpack(
             NULL, bytes->length, (const uint8_t *)(const void *)bytes->data);
         assert_non_null(space);
         assert_int_equal(space->planes[1]->n_stat_names, cases[i].told);
-        rt__profile__space__free_unpacked(space, NULL);
+        bench__trace__space__free_unpacked(space, NULL);
         res_export_free(&export);
         drop(&all);
     }

@@ -4,8 +4,8 @@
  */
 #define _GNU_SOURCE
 #include "results/profiles/profiles.h"
-#include "runtime/profile/xspace.pb-c.h"
 #include "runtime/record/format.h"
+#include "runtime/wire/xspace.pb-c.h"
 #include "tests/support/test_runtime.h"
 
 #include <fcntl.h>
@@ -18,20 +18,20 @@
 
 /* A device's line of executions in the making. */
 typedef struct making {
-    Rt__Profile__Event events[MOST], *event_list[MOST];
-    Rt__Profile__EventName names[MOST];
-    Rt__Profile__EventNameEntry entries[MOST], *entry_list[MOST];
-    Rt__Profile__Line line, *line_list[1];
-    Rt__Profile__Plane plane, *plane_list[1];
-    Rt__Profile__Space space;
+    Bench__Trace__Event events[MOST], *event_list[MOST];
+    Bench__Trace__Name names[MOST];
+    Bench__Trace__NameEntry entries[MOST], *entry_list[MOST];
+    Bench__Trace__Line line, *line_list[1];
+    Bench__Trace__Plane plane, *plane_list[1];
+    Bench__Trace__Space space;
 } making;
 
 static void begin(making *m)
 {
     static char modules[] = "XLA Modules", device[] = "/device:TPU:0";
-    rt__profile__space__init(&m->space);
-    rt__profile__plane__init(&m->plane);
-    rt__profile__line__init(&m->line);
+    bench__trace__space__init(&m->space);
+    bench__trace__plane__init(&m->plane);
+    bench__trace__line__init(&m->line);
     m->line.name = modules;
     m->line.events = m->event_list;
     m->line_list[0] = &m->line;
@@ -48,9 +48,9 @@ static void begin(making *m)
 static void add(making *m, char *name, int64_t ns)
 {
     const size_t n = m->line.n_events++;
-    rt__profile__event__init(&m->events[n]);
-    rt__profile__event_name__init(&m->names[n]);
-    rt__profile__event_name_entry__init(&m->entries[n]);
+    bench__trace__event__init(&m->events[n]);
+    bench__trace__name__init(&m->names[n]);
+    bench__trace__name_entry__init(&m->entries[n]);
     m->events[n].name_id = m->names[n].id = m->entries[n].id = (int64_t)n + 1;
     m->events[n].offset_ps = (int64_t)n * 1000000;
     m->events[n].duration_ps = ns * 1000;
@@ -104,10 +104,10 @@ static rec_profile read_back(const record_profile *head, const void *bytes, size
 
 static rec_profile profile_of(const making *m)
 {
-    const size_t size = rt__profile__space__get_packed_size(&m->space);
+    const size_t size = bench__trace__space__get_packed_size(&m->space);
     uint8_t *packed = malloc(size + 1);
     assert_non_null(packed);
-    rt__profile__space__pack(&m->space, packed);
+    bench__trace__space__pack(&m->space, packed);
     const record_profile head = head_of(size);
     const rec_profile profile = read_back(&head, packed, size);
     free(packed);
@@ -266,14 +266,14 @@ static void no_execution_is_longer_than_the_profile(void **state)
 }
 
 /* Takes the kernel away that began last. */
-static void lose_last_kernel(Rt__Profile__Space *space)
+static void lose_last_kernel(Bench__Trace__Space *space)
 {
-    Rt__Profile__Line *line = NULL;
+    Bench__Trace__Line *line = NULL;
     size_t at = 0;
     int64_t last = -1;
     for (size_t i = 0; i < space->n_planes; i++)
         for (size_t j = 0; j < space->planes[i]->n_lines; j++) {
-            Rt__Profile__Line *here = space->planes[i]->lines[j];
+            Bench__Trace__Line *here = space->planes[i]->lines[j];
             for (size_t k = 0;
                  strncmp(space->planes[i]->name, "/device:", 8) == 0 && k < here->n_events; k++)
                 if (here->start_ns + here->events[k]->offset_ps / 1000 > last) {
@@ -283,7 +283,7 @@ static void lose_last_kernel(Rt__Profile__Space *space)
                 }
         }
     assert_non_null(line);
-    rt__profile__event__free_unpacked(line->events[at], NULL);
+    bench__trace__event__free_unpacked(line->events[at], NULL);
     line->events[at] = line->events[--line->n_events];
 }
 
@@ -302,17 +302,17 @@ static void an_execution_that_was_cut_does_not_count(void **state)
     assert_string_equal(p.why, "");
     assert_int_equal(p.executions, 4);
     rec_profile_free(&p);
-    Rt__Profile__Space *space = rt__profile__space__unpack(NULL, size, (const uint8_t *)bytes);
+    Bench__Trace__Space *space = bench__trace__space__unpack(NULL, size, (const uint8_t *)bytes);
     if (!space)
-        space = rt__profile__space__unpack(NULL, size - 1, (const uint8_t *)bytes);
+        space = bench__trace__space__unpack(NULL, size - 1, (const uint8_t *)bytes);
     assert_non_null(space);
     lose_last_kernel(space);
-    head.size = rt__profile__space__pack(space, (uint8_t *)bytes);
+    head.size = bench__trace__space__pack(space, (uint8_t *)bytes);
     p = read_back(&head, bytes, head.size);
     assert_int_equal(p.executions, 3);
     assert_true(p.programs[0].kernels == 25);
     rec_profile_free(&p);
-    rt__profile__space__free_unpacked(space, NULL);
+    bench__trace__space__free_unpacked(space, NULL);
     free(bytes);
 }
 

@@ -2,7 +2,7 @@
  * test_views.c - steps of a recording as a record and as a timeline: a process is made by hand, so
  * that all figures are known. Needs no plugin and no recorder.
  */
-#include "runtime/profile/xspace.pb-c.h"
+#include "runtime/wire/xspace.pb-c.h"
 #include "tests/results/recordings/made_fixture.h"
 
 /* ---- as a record ------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ static void a_timeline_of_little(void **state)
  */
 
 /* The line of PLANE called NAME. */
-static const Rt__Profile__Line *line_of(const Rt__Profile__Plane *plane, const char *name)
+static const Bench__Trace__Line *line_of(const Bench__Trace__Plane *plane, const char *name)
 {
     for (size_t i = 0; i < plane->n_lines; i++)
         if (strcmp(plane->lines[i]->name, name) == 0)
@@ -324,8 +324,8 @@ static const Rt__Profile__Line *line_of(const Rt__Profile__Plane *plane, const c
 }
 
 /* The events of LINE called NAME; the first of them into *FIRST. */
-static size_t events_of(const Rt__Profile__Plane *plane, const Rt__Profile__Line *line,
-                        const char *name, const Rt__Profile__Event **first)
+static size_t events_of(const Bench__Trace__Plane *plane, const Bench__Trace__Line *line,
+                        const char *name, const Bench__Trace__Event **first)
 {
     size_t count = 0;
     for (size_t i = 0; i < line->n_events; i++)
@@ -344,35 +344,35 @@ static void a_file_that_ends_in_pb_is_xspace(void **state)
     char folder[300], *data = NULL;
     bn_status st = {0};
     size_t size = 0;
-    const Rt__Profile__Event *first = NULL;
+    const Bench__Trace__Event *first = NULL;
     fixture_folder(folder, sizeof folder, "timeline");
     const char *path = fixture_in(folder, "trace.xplane.pb");
     m->programs[0].name = "gradient \"1\"";
     assert_int_equal(rec_timeline_write(&m->process, &m->steps, path, false, &st), BN_OK);
     assert_int_equal(bn_regular_read(path, &data, &size, &st), BN_OK);
-    Rt__Profile__Space *space =
-        rt__profile__space__unpack(NULL, size, (const uint8_t *)(const void *)data);
+    Bench__Trace__Space *space =
+        bench__trace__space__unpack(NULL, size, (const uint8_t *)(const void *)data);
     assert_non_null(space);
     /* There is no profile. */
     assert_int_equal(space->n_planes, 2);
-    const Rt__Profile__Plane *host = space->planes[0], *devices = space->planes[1];
+    const Bench__Trace__Plane *host = space->planes[0], *devices = space->planes[1];
     assert_string_equal(host->name, "/host:CPU");
     assert_string_equal(devices->name, "/device:CUSTOM:0 devices");
     assert_int_equal(devices->n_lines, 1);
-    const Rt__Profile__Line *device = line_of(devices, "CPU_0");
+    const Bench__Trace__Line *device = line_of(devices, "CPU_0");
     assert_int_equal(events_of(devices, device, "gradient \"1\"", &first), STEPS);
     assert_int_equal(events_of(devices, device, "update", &first), STEPS);
     assert_int_equal(events_of(devices, device, "gap", &first), STEPS - 1);
     assert_int_equal(first->duration_ps, 5 * (int64_t)MS * 1000);
-    const Rt__Profile__Line *steps = line_of(host, "steady steps");
+    const Bench__Trace__Line *steps = line_of(host, "steady steps");
     assert_int_equal(events_of(host, steps, "step", &first), STEPS);
     assert_int_equal(first->offset_ps, 70 * (int64_t)MS * 1000);
     assert_int_equal(first->duration_ps, 10 * (int64_t)MS * 1000);
     assert_int_equal(steps->events[STEPS - 1]->n_stats, 1);
-    assert_int_equal(steps->events[STEPS - 1]->stats[0]->number, STEPS - 1);
+    assert_int_equal(steps->events[STEPS - 1]->stats[0]->int_value, STEPS - 1);
     size_t compiles = 0, calls = 0;
     for (size_t i = 0; i < host->n_lines; i++) {
-        const Rt__Profile__Line *line = host->lines[i];
+        const Bench__Trace__Line *line = host->lines[i];
         compiles += events_of(host, line, "compile", &first);
         calls += events_of(host, line, "update", &first);
         /* Their order is that of time, though executions come before other calls. */
@@ -381,7 +381,7 @@ static void a_file_that_ends_in_pb_is_xspace(void **state)
     }
     assert_int_equal(compiles, 1);
     assert_int_equal(calls, STEPS);
-    rt__profile__space__free_unpacked(space, NULL);
+    bench__trace__space__free_unpacked(space, NULL);
     free(data);
     drop(m);
 }

@@ -6,7 +6,7 @@
 
 #include "results/records/records.h"
 #include "results/traces/traces.h"
-#include "runtime/profile/xspace.pb-c.h"
+#include "runtime/wire/xspace.pb-c.h"
 
 #include <stdlib.h>
 
@@ -295,7 +295,7 @@ static void no_spans(void **state)
  * -------------------------------------------------------------------------------------- */
 
 /* The name of event INDEX of LINE in PLANE. */
-static const char *event_name(const Rt__Profile__Plane *plane, const Rt__Profile__Line *line,
+static const char *event_name(const Bench__Trace__Plane *plane, const Bench__Trace__Line *line,
                               size_t index)
 {
     assert_true(index < line->n_events);
@@ -316,18 +316,18 @@ static void as_a_profile(void **state)
     bn_timeline_close(rows[0], BN_SPAN_ANNOTATION);
     size_t size = 0;
     char *data = written(rows, 2, "run.xplane.pb", &size);
-    Rt__Profile__Space *space =
-        rt__profile__space__unpack(NULL, size, (const uint8_t *)(const void *)data);
+    Bench__Trace__Space *space =
+        bench__trace__space__unpack(NULL, size, (const uint8_t *)(const void *)data);
     assert_non_null(space);
     /* The host, and the device of each: by names that xprof shows. */
     assert_int_equal(space->n_planes, 3);
     assert_string_equal(space->planes[0]->name, "/host:CPU");
     assert_string_equal(space->planes[1]->name, "/device:CUSTOM:0 lazy, process 1");
     assert_string_equal(space->planes[2]->name, "/device:CUSTOM:1 capture, process 2");
-    const Rt__Profile__Plane *host = space->planes[0];
+    const Bench__Trace__Plane *host = space->planes[0];
     assert_int_equal(host->n_lines, 4 + 3); /* of the second nothing is annotated */
     assert_int_equal(strncmp(host->lines[4]->name, "capture, process 2, ", 20), 0);
-    const Rt__Profile__Line *steps = host->lines[0];
+    const Bench__Trace__Line *steps = host->lines[0];
     assert_int_equal(steps->n_events, 3);
     assert_int_equal(steps->events[1]->offset_ps, 200000000);
     assert_int_equal(steps->events[1]->duration_ps, 100000000);
@@ -340,11 +340,11 @@ static void as_a_profile(void **state)
         mine = mine || (strcmp(host->event_names[i]->value->name, "mine") == 0 &&
                         host->event_names[i]->id == host->lines[3]->events[0]->name_id);
     assert_true(mine);
-    const Rt__Profile__Plane *device = space->planes[1];
+    const Bench__Trace__Plane *device = space->planes[1];
     assert_int_equal(device->n_lines, 2);
     assert_int_equal(device->lines[0]->n_events, 5 + 1);
     assert_int_equal(device->lines[1]->events[0]->duration_ps, 10000000);
-    rt__profile__space__free_unpacked(space, NULL);
+    bench__trace__space__free_unpacked(space, NULL);
     free(data);
     bn_timeline_free(rows[0]);
     bn_timeline_free(rows[1]);

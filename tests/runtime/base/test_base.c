@@ -122,7 +122,6 @@ static void arena_gives_aligned_memory(void **state)
     (void)state;
     bn_arena *arena = bn_arena_new(0);
     assert_non_null(arena);
-    assert_int_equal(bn_arena_used_bytes(arena), 0);
     unsigned char *last = NULL;
     for (size_t size = 0; size < 2000; size += 7) {
         unsigned char *bytes = bn_arena_alloc(arena, size);
@@ -149,19 +148,15 @@ static void arena_keeps_its_chunks(void **state)
     void *first[40];
     for (int i = 0; i < 40; i++)
         first[i] = bn_arena_alloc(arena, 500);
-    size_t used = bn_arena_used_bytes(arena);
-    assert_int_equal(used, 40 * 512);
     /* The same requests after a reset get the same memory: nothing is asked of
      * the system. */
     for (int round = 0; round < 3; round++) {
         bn_arena_reset(arena);
-        assert_int_equal(bn_arena_used_bytes(arena), 0);
         for (int i = 0; i < 40; i++) {
             void *again = bn_arena_alloc(arena, 500);
             assert_ptr_equal(again, first[i]);
             memset(again, round, 500);
         }
-        assert_int_equal(bn_arena_used_bytes(arena), used);
     }
     /* Other requests still fit, and a later large one finds a place. */
     bn_arena_reset(arena);
@@ -392,7 +387,7 @@ static void file_errors_are_told(void **state)
     size_t size = 0;
     path_of(path, "missing/a");
     assert_fails(bn_regular_read(path, &data, &size, &st), BN_NOT_FOUND, "missing/a", &st);
-    assert_fails(bn_regular_read(folder, &data, &size, &st), BN_INVALID, "not a regular", &st);
+    assert_fails(bn_regular_read(folder, &data, &size, &st), BN_INVALID, folder, &st);
     assert_fails(bn_file_write_atomic(path, "x", 1, &st), BN_NOT_FOUND, "missing/a", &st);
     assert_fails(bn_file_sha256(path, digest, &st), BN_NOT_FOUND, "missing/a", &st);
     assert_fails(bn_file_sha256(folder, digest, &st), BN_INVALID, folder, &st);

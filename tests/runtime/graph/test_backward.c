@@ -76,8 +76,8 @@ static void ops_without_a_gradient_are_named(void **state)
     tg_tensor *back = tg_select_and_scatter(f->t, f->b, source, &pairs);
     tg_scope_pop(f->t);
     tg_backward(f->t, tg_reduce_sum(f->t, back, 3), &f->a, 1, &grad);
-    assert_fails(tg_trace_status(f->t, &st), BN_NOT_SUPPORTED,
-                 "pool: backward: select_and_scatter is not differentiable", &st);
+    assert_fails(tg_trace_status(f->t, &st), BN_NOT_SUPPORTED, "pool: backward:|select_and_scatter",
+                 &st);
     assert_non_null(grad);
 
     tg_type features = tg_type_make(TG_F32, 1, TG_DIMS(3));
@@ -102,13 +102,12 @@ static void only_float_scalars_have_gradients(void **state)
     bn_status st = {0};
     tg_tensor *grad;
     tg_backward(f->t, tg_exp(f->t, f->a), &f->a, 1, &grad);
-    assert_fails(tg_trace_status(f->t, &st), BN_INVALID, "not a floating-point scalar", &st);
+    assert_fails(tg_trace_status(f->t, &st), BN_INVALID, "backward:|loss", &st);
     tg_trace_begin(f->t);
     tg_tensor *index = tg_convert(f->t, f->a, TG_I32);
     tg_tensor *loss = tg_reduce_sum(f->t, tg_convert(f->t, index, TG_F32), 3);
     tg_backward(f->t, loss, &index, 1, &grad);
-    assert_fails(tg_trace_status(f->t, &st), BN_INVALID, "gradient with respect to tensor<2x3xi32>",
-                 &st);
+    assert_fails(tg_trace_status(f->t, &st), BN_INVALID, "backward:|tensor<2x3xi32>", &st);
 }
 
 static void gradients_can_be_stopped(void **state)

@@ -164,8 +164,7 @@ static void assert_targets_are_met(const fixture *f)
 static void assert_text_is_closed(const tg_graph *g)
 {
     bn_text text = {0};
-    bn_status st = {0};
-    assert_ok(tg_graph_lower(g, "part", &text, &st), &st);
+    tg_graph_lower(g, "part", &text);
     int64_t defined = 0;
     for (const char *at = text.data; (at = strstr(at, "\n    %")); at++)
         if (at[6] != 'x')
@@ -347,8 +346,7 @@ static void data_against_the_phases_is_an_error(void **state)
     tg_tensor *late = tg_exp(f->t, f->x);
     tg_trace_phase(f->t, TG_PHASE_FORWARD);
     tg_assign(f->t, f->w, tg_mul(f->t, late, f->w));
-    assert_fails(tg_trace_cut(f->t, two, NULL, &f->graphs, &f->count, &st), BN_INVALID,
-                 "exp of a later phase is used in an earlier one", &st);
+    assert_fails(tg_trace_cut(f->t, two, NULL, &f->graphs, &f->count, &st), BN_INVALID, "exp", &st);
     /* In one graph there is no order to break; nor where a constant is used. */
     cut_end(f, one);
     assert_int_equal(f->count, 1);
@@ -451,20 +449,27 @@ static void a_read_breaks_the_graph(void **state)
     assert_false(tg_hash_equal(rest->hash, first.hash));
 }
 
-static void held_values_cross_a_read(void **state)
+static void values_that_were_read_are_inputs_later(void **state)
 {
     fixture *f = *state;
     bn_status st = {0};
     trace_forward(f);
-    tg_hold(f->t, f->scaled);
-    tg_hold(f->t, f->hidden);
-    cut(f, one, f->lost);
-    tg_graph first = *f->graphs[0];
-    assert_true(puts_out(&first, f->scaled) && puts_out(&first, f->hidden));
+    tg_tensor *there[16];
+    size_t count = 0;
+    for (size_t i = 0; i < 2; i++) {
+        tg_tensor *read = i == 0 ? f->scaled : f->hidden;
+        cut(f, one, read);
+        assert_int_equal(f->count, 1);
+        const tg_graph *g = f->graphs[0];
+        assert_true(puts_out(g, read) && count + g->output_count <= 16);
+        for (size_t o = 0; o < g->output_count; o++)
+            there[count++] = g->outputs[o];
+    }
+    assert_true(takes(f->graphs[0], f->scaled));
     trace_backward(f);
     assert_ok(tg_trace_status(f->t, &st), &st);
     cut(f, one, NULL);
-    assert_inputs_exist(f, first.outputs, first.output_count);
+    assert_inputs_exist(f, there, count);
     const tg_graph *rest = f->graphs[0];
     assert_true(takes(rest, f->hidden) && takes(rest, f->scaled));
     assert_false(takes(rest, entry(f->x)));
@@ -497,7 +502,7 @@ int main(void)
         TEST(contents_in_use_are_not_donated),  TEST(empty_groups_are_left_out),
         TEST(hashes_tell_cuts_apart),           TEST(data_against_the_phases_is_an_error),
         TEST(a_value_can_go_to_two_variables),  TEST(contents_can_be_handed_on),
-        TEST(a_read_breaks_the_graph),          TEST(held_values_cross_a_read),
+        TEST(a_read_breaks_the_graph),          TEST(values_that_were_read_are_inputs_later),
         TEST(a_value_that_was_read_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

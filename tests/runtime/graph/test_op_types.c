@@ -45,13 +45,13 @@ static int group_teardown(void **state)
     return 0;
 }
 
-/* EXPR, alone in a trace, must fail with TEXT; the op is named in front. */
-#define assert_refused(text, expr)                                                                 \
+/* EXPR, alone in a trace, must fail; the message has the op in front, and these IDENTIFIERS. */
+#define assert_refused(identifiers, expr)                                                          \
     do {                                                                                           \
         bn_status st_ = {0};                                                                       \
         tg_trace_begin(t);                                                                         \
         tg_tensor *made_ = (expr);                                                                 \
-        assert_fails(tg_trace_status(t, &st_), BN_INVALID, text, &st_);                            \
+        assert_fails(tg_trace_status(t, &st_), BN_INVALID, identifiers, &st_);                     \
         assert_int_equal(made_->kind, TG_KIND_POISON);                                             \
     } while (0)
 
@@ -70,26 +70,19 @@ static int group_teardown(void **state)
 
 static void elementwise_ops_check_dtype_and_shape(void **state)
 {
-    assert_refused("exp: wants a floating-point operand, got tensor<2x3xi32>", tg_exp(t, i23));
-    assert_refused("neg: wants a signed operand, got tensor<2x3xui8>", tg_neg(t, u23));
-    assert_refused("not: wants bool or integers, got tensor<2x3xf32>", tg_not(t, f23));
-    assert_refused("add: operand types differ: tensor<2x3xf32> and tensor<3x2xf32>",
-                   tg_add(t, f23, f32));
-    assert_refused("mul: operand types differ: tensor<2x3xf32> and tensor<2x3xbf16>",
-                   tg_mul(t, f23, h23));
-    assert_refused("add: operand types differ: tensor<2x3xf32> and tensor<3xf32>",
-                   tg_add(t, f23, f3));
-    assert_refused("erf: wants a floating-point operand, got tensor<2x3xi32>", tg_erf(t, i23));
-    assert_refused("xor: wants bool or integers, got tensor<2x3xf32>", tg_xor(t, f23, f23));
-    assert_refused("max: wants numbers, got tensor<2x3xi1>", tg_max(t, b23, b23));
-    assert_refused("and: wants bool or integers, got tensor<2x3xf32>", tg_and(t, f23, f23));
-    assert_refused("compare: operand types differ: tensor<2x3xf32> and tensor<2x3xi32>",
-                   tg_compare(t, f23, i23, TG_LT));
-    assert_refused("select: wants a bool predicate, got tensor<2x3xi32>",
-                   tg_select(t, i23, f23, f23));
-    assert_refused("select: predicate and result shapes differ: tensor<3x2xi1> and "
-                   "tensor<2x3xf32>",
-                   tg_select(t, b32, f23, f23));
+    assert_refused("exp:|tensor<2x3xi32>", tg_exp(t, i23));
+    assert_refused("neg:|tensor<2x3xui8>", tg_neg(t, u23));
+    assert_refused("not:|tensor<2x3xf32>", tg_not(t, f23));
+    assert_refused("add:|tensor<2x3xf32>|tensor<3x2xf32>", tg_add(t, f23, f32));
+    assert_refused("mul:|tensor<2x3xf32>|tensor<2x3xbf16>", tg_mul(t, f23, h23));
+    assert_refused("add:|tensor<2x3xf32>|tensor<3xf32>", tg_add(t, f23, f3));
+    assert_refused("erf:|tensor<2x3xi32>", tg_erf(t, i23));
+    assert_refused("xor:|tensor<2x3xf32>", tg_xor(t, f23, f23));
+    assert_refused("max:|tensor<2x3xi1>", tg_max(t, b23, b23));
+    assert_refused("and:|tensor<2x3xf32>", tg_and(t, f23, f23));
+    assert_refused("compare:|tensor<2x3xf32>|tensor<2x3xi32>", tg_compare(t, f23, i23, TG_LT));
+    assert_refused("select:|tensor<2x3xi32>", tg_select(t, i23, f23, f23));
+    assert_refused("select:|tensor<3x2xi1>|tensor<2x3xf32>", tg_select(t, b32, f23, f23));
     assert_typed("tensor<2x3xf32>", tg_sub(t, f0, f23));
     assert_typed("tensor<2x3xi1>", tg_compare(t, f23, f0, TG_NE));
     assert_typed("tensor<2x3xf32>", tg_select(t, b23, f0, f0));
@@ -101,16 +94,16 @@ static void constants_check_type_and_range(void **state)
     tg_type negative = tg_type_make(TG_F32, 1, TG_DIMS(-1)), wide = {.rank = 7, .dtype = TG_F32};
     tg_type plain = tg_type_make(TG_F32, 2, TG_DIMS(2, 3));
     tg_type flags = tg_type_make(TG_BOOL, 1, TG_DIMS(3));
-    assert_refused("constant: dimension 0 has size -1", tg_full(t, &negative, 0));
-    assert_refused("constant: rank 7 is not in 0..6", tg_full(t, &wide, 0));
-    assert_refused("constant: 128 is not a value of i8", tg_scalar(t, TG_I8, 128));
-    assert_refused("constant: -1 is not a value of ui32", tg_scalar(t, TG_U32, -1));
-    assert_refused("constant: 1.84467e+19 is not a value of ui64", tg_scalar(t, TG_U64, 0x1p64));
-    assert_refused("constant: 9.22337e+18 is not a value of i64", tg_scalar(t, TG_I64, 0x1p63));
-    assert_refused("is not a value of i32", tg_scalar(t, TG_I32, NAN));
-    assert_refused("constant: inf is not a value of i64", tg_scalar(t, TG_I64, INFINITY));
-    assert_refused("iota: dimension 2 of a tensor of rank 2", tg_iota(t, &plain, 2));
-    assert_refused("iota: wants a number type, got tensor<3xi1>", tg_iota(t, &flags, 0));
+    assert_refused("constant:|0|-1", tg_full(t, &negative, 0));
+    assert_refused("constant:|7|0..6", tg_full(t, &wide, 0));
+    assert_refused("constant:|128|i8", tg_scalar(t, TG_I8, 128));
+    assert_refused("constant:|-1|ui32", tg_scalar(t, TG_U32, -1));
+    assert_refused("constant:|1.84467e+19|ui64", tg_scalar(t, TG_U64, 0x1p64));
+    assert_refused("constant:|9.22337e+18|i64", tg_scalar(t, TG_I64, 0x1p63));
+    assert_refused("i32", tg_scalar(t, TG_I32, NAN));
+    assert_refused("constant:|inf|i64", tg_scalar(t, TG_I64, INFINITY));
+    assert_refused("iota:|2|2", tg_iota(t, &plain, 2));
+    assert_refused("iota:|tensor<3xi1>", tg_iota(t, &flags, 0));
     assert_typed("tensor<ui64>", tg_scalar(t, TG_U64, 0x1p63));
     assert_typed("tensor<i64>", tg_scalar(t, TG_I64, -0x1p63));
     assert_typed("tensor<2x3xf32>", tg_full(t, &plain, NAN));
@@ -118,22 +111,16 @@ static void constants_check_type_and_range(void **state)
 
 static void shapes_must_fit(void **state)
 {
-    assert_refused("reshape: numbers of elements differ: tensor<2x3xf32> and tensor<7xf32>",
-                   tg_reshape(t, f23, 1, TG_DIMS(7)));
-    assert_refused("reshape: dimension 1 has size -3", tg_reshape(t, f23, 2, TG_DIMS(2, -3)));
-    assert_refused("reshape: rank 7 is not in 0..6",
-                   tg_reshape(t, f23, 7, TG_DIMS(2, 3, 1, 1, 1, 1, 1)));
-    assert_refused("transpose: not a permutation: entry 1 is 0",
-                   tg_transpose(t, f23, (const int[]){0, 0}));
-    assert_refused("transpose: not a permutation: entry 0 is 2",
-                   tg_transpose(t, f23, (const int[]){2, 1}));
-    assert_refused("broadcast: dimension 0 of size 3 does not stretch to 4",
-                   tg_broadcast(t, f3, 2, TG_DIMS(4, 3), (const int[]){0}));
-    assert_refused("broadcast: dimension 1 maps to 0: not ascending below rank 2",
-                   tg_broadcast(t, f23, 2, TG_DIMS(3, 2), (const int[]){1, 0}));
-    assert_refused("broadcast: dimension 0 maps to 2", /* no such dimension */
+    assert_refused("reshape:|tensor<2x3xf32>|tensor<7xf32>", tg_reshape(t, f23, 1, TG_DIMS(7)));
+    assert_refused("reshape:|1|-3", tg_reshape(t, f23, 2, TG_DIMS(2, -3)));
+    assert_refused("reshape:|7|0..6", tg_reshape(t, f23, 7, TG_DIMS(2, 3, 1, 1, 1, 1, 1)));
+    assert_refused("transpose:|1|0", tg_transpose(t, f23, (const int[]){0, 0}));
+    assert_refused("transpose:|0|2", tg_transpose(t, f23, (const int[]){2, 1}));
+    assert_refused("broadcast:|0|3|4", tg_broadcast(t, f3, 2, TG_DIMS(4, 3), (const int[]){0}));
+    assert_refused("broadcast:|1|0|2", tg_broadcast(t, f23, 2, TG_DIMS(3, 2), (const int[]){1, 0}));
+    assert_refused("broadcast:|0|2", /* no such dimension */
                    tg_broadcast(t, f3, 2, TG_DIMS(4, 3), (const int[]){2}));
-    assert_refused("reverse: axes 0x4 name a dimension past rank 2", tg_reverse(t, f23, 4));
+    assert_refused("reverse:|0x4|2", tg_reverse(t, f23, 4));
     assert_typed("tensor<6x1xf32>", tg_reshape(t, f23, 2, TG_DIMS(6, 1)));
     assert_typed("tensor<3x2xi1>", tg_transpose(t, b23, (const int[]){1, 0}));
     assert_typed("tensor<1x1x1x1x1x1xf32>", tg_reshape(t, f111111, 6, TG_DIMS(1, 1, 1, 1, 1, 1)));
@@ -142,30 +129,21 @@ static void shapes_must_fit(void **state)
 static void slices_stay_inside(void **state)
 {
     const int64_t zero[] = {0, 0}, ones[] = {1, 1}, whole[] = {2, 3};
-    assert_refused("slice: 0 up to 4 of dimension 1 of size 3",
-                   tg_slice(t, f23, zero, TG_DIMS(2, 4), ones));
-    assert_refused("slice: 2 up to 1 of dimension 0 of size 2",
-                   tg_slice(t, f23, TG_DIMS(2, 0), TG_DIMS(1, 3), ones));
-    assert_refused("slice: -1 up to 2 of dimension 0",
-                   tg_slice(t, f23, TG_DIMS(-1, 0), whole, ones));
-    assert_refused("slice: stride 0 of dimension 1", tg_slice(t, f23, zero, whole, TG_DIMS(1, 0)));
-    assert_refused("pad: wants a scalar of the operand's element type: tensor<2x3xf32> and "
-                   "tensor<3xf32>",
-                   tg_pad(t, f23, f3, zero, zero, zero));
-    assert_refused("pad: wants a scalar of the operand's element type", /* of another dtype */
+    assert_refused("slice:|0|4|1|3", tg_slice(t, f23, zero, TG_DIMS(2, 4), ones));
+    assert_refused("slice:|2|1|0|2", tg_slice(t, f23, TG_DIMS(2, 0), TG_DIMS(1, 3), ones));
+    assert_refused("slice:|-1|2|0", tg_slice(t, f23, TG_DIMS(-1, 0), whole, ones));
+    assert_refused("slice:|0|1", tg_slice(t, f23, zero, whole, TG_DIMS(1, 0)));
+    assert_refused("pad:|tensor<2x3xf32>|tensor<3xf32>", tg_pad(t, f23, f3, zero, zero, zero));
+    assert_refused("pad:", /* of another dtype */
                    tg_pad(t, h23, f0, zero, zero, zero));
-    assert_refused("pad: interior padding -1 of dimension 0",
-                   tg_pad(t, f23, f0, zero, zero, TG_DIMS(-1, 0)));
-    assert_refused("pad: dimension 1 of size 3 is cropped to -1",
-                   tg_pad(t, f23, f0, TG_DIMS(0, -2), TG_DIMS(0, -2), zero));
-    assert_refused("concatenate: parts differ elsewhere than along the dimension: "
-                   "tensor<2x3xf32> and tensor<3x2xf32>",
+    assert_refused("pad:|-1|0", tg_pad(t, f23, f0, zero, zero, TG_DIMS(-1, 0)));
+    assert_refused("pad:|1|3|-1", tg_pad(t, f23, f0, TG_DIMS(0, -2), TG_DIMS(0, -2), zero));
+    assert_refused("concatenate:|tensor<2x3xf32>|tensor<3x2xf32>",
                    tg_concatenate(t, (tg_tensor *const[]){f23, f32}, 2, 0));
-    assert_refused("concatenate: dimension 2 of tensors of rank 2",
-                   tg_concatenate(t, (tg_tensor *const[]){f23, f23}, 2, 2));
-    assert_refused("concatenate: parts differ", /* in dtype */
+    assert_refused("concatenate:|2|2", tg_concatenate(t, (tg_tensor *const[]){f23, f23}, 2, 2));
+    assert_refused("concatenate:", /* in dtype */
                    tg_concatenate(t, (tg_tensor *const[]){f23, h23}, 2, 0));
-    assert_refused("concatenate: no operands", tg_concatenate(t, &f23, 0, 0));
+    assert_refused("concatenate:", tg_concatenate(t, &f23, 0, 0));
     assert_typed("tensor<0x3xf32>", tg_slice(t, f23, TG_DIMS(1, 0), TG_DIMS(1, 3), ones));
     assert_typed("tensor<3x5xf32>", tg_pad(t, f23, f0, TG_DIMS(0, -1), TG_DIMS(0, 1), ones));
 }
@@ -174,27 +152,18 @@ static void places_are_integers(void **state)
 {
     tg_tensor *const one[] = {f3, f0}, *zero = tg_variable_new("zero", &(tg_type){.dtype = TG_I32});
     tg_tensor *const starts[] = {zero, zero}, *const mixed[] = {zero, f0};
-    assert_refused("gather_rows: wants row numbers of 32 or 64 bits, got tensor<2x3xui8>",
-                   tg_gather_rows(t, f32, u23));
-    assert_refused("gather_rows: wants row numbers of 32 or 64 bits, got tensor<3xf32>",
-                   tg_gather_rows(t, f32, f3));
-    assert_refused("gather_rows: wants rows, got tensor<f32>", tg_gather_rows(t, f0, i23));
-    assert_refused("gather_rows: too many dimensions in the result: tensor<1x1x1x1x1x1xf32> and "
-                   "tensor<2x3xi32>",
+    assert_refused("gather_rows:|tensor<2x3xui8>", tg_gather_rows(t, f32, u23));
+    assert_refused("gather_rows:|tensor<3xf32>", tg_gather_rows(t, f32, f3));
+    assert_refused("gather_rows:|tensor<f32>", tg_gather_rows(t, f0, i23));
+    assert_refused("gather_rows:|tensor<1x1x1x1x1x1xf32>|tensor<2x3xi32>",
                    tg_gather_rows(t, f111111, i23));
-    assert_refused("scatter_add_rows: rows and updates differ: tensor<2x3x2xf32> and "
-                   "tensor<2x3xf32>",
+    assert_refused("scatter_add_rows:|tensor<2x3x2xf32>|tensor<2x3xf32>",
                    tg_scatter_add_rows(t, f32, i23, f23));
-    assert_refused("scatter_add_rows: wants numbers, got tensor<2x3xi1>",
-                   tg_scatter_add_rows(t, b23, i23, b23));
-    assert_refused("dynamic_slice: wants integer scalars as starts, got tensor<3xf32>",
-                   tg_dynamic_slice(t, f23, one, TG_DIMS(1, 1)));
-    assert_refused("dynamic_slice: wants integer scalars as starts, got tensor<f32>",
-                   tg_dynamic_slice(t, f23, mixed, TG_DIMS(1, 1)));
-    assert_refused("dynamic_slice: 4 elements of dimension 1 of size 3",
-                   tg_dynamic_slice(t, f23, starts, TG_DIMS(1, 4)));
-    assert_refused("dynamic_update_slice: the update is no part of the operand: tensor<2x3xf32> "
-                   "and tensor<3x2xf32>",
+    assert_refused("scatter_add_rows:|tensor<2x3xi1>", tg_scatter_add_rows(t, b23, i23, b23));
+    assert_refused("dynamic_slice:|tensor<3xf32>", tg_dynamic_slice(t, f23, one, TG_DIMS(1, 1)));
+    assert_refused("dynamic_slice:|tensor<f32>", tg_dynamic_slice(t, f23, mixed, TG_DIMS(1, 1)));
+    assert_refused("dynamic_slice:|4|1|3", tg_dynamic_slice(t, f23, starts, TG_DIMS(1, 4)));
+    assert_refused("dynamic_update_slice:|tensor<2x3xf32>|tensor<3x2xf32>",
                    tg_dynamic_update_slice(t, f23, f32, starts));
     assert_typed("tensor<2x3x2xf32>", tg_gather_rows(t, f32, i23));
     assert_typed("tensor<2x3x4x8x4xf32>",
@@ -208,21 +177,19 @@ static void places_are_integers(void **state)
 static void the_largest_are_there(void **state)
 {
     tg_tensor *where;
-    assert_refused("top_k: 4 elements of dimension 1 of size 3", tg_top_k(t, f23, 4, &where));
+    assert_refused("top_k:|4|1|3", tg_top_k(t, f23, 4, &where));
     assert_int_equal(where->kind, TG_KIND_POISON);
-    assert_refused("top_k: -1 elements of dimension 1", tg_top_k(t, f23, -1, &where));
-    assert_refused("top_k: wants numbers of rank 1 or more, got tensor<f32>",
-                   tg_top_k(t, f0, 0, &where));
-    assert_refused("top_k: wants numbers of rank 1 or more, got tensor<2x3xi1>",
-                   tg_top_k(t, b23, 1, &where));
+    assert_refused("top_k:|-1|1", tg_top_k(t, f23, -1, &where));
+    assert_refused("top_k:|tensor<f32>", tg_top_k(t, f0, 0, &where));
+    assert_refused("top_k:|tensor<2x3xi1>", tg_top_k(t, b23, 1, &where));
     assert_typed("tensor<2x2xf32>", tg_top_k(t, f23, 2, &where));
     assert_int_equal(tg_tensor_type(where)->dtype, TG_I32);
 }
 
 static void reductions_name_their_axes(void **state)
 {
-    assert_refused("reduce_sum: axes 0x5 name a dimension past rank 2", tg_reduce_sum(t, f23, 5));
-    assert_refused("reduce_max: wants numbers, got tensor<2x3xi1>", tg_reduce_max(t, b23, 1));
+    assert_refused("reduce_sum:|0x5|2", tg_reduce_sum(t, f23, 5));
+    assert_refused("reduce_max:|tensor<2x3xi1>", tg_reduce_max(t, b23, 1));
     assert_typed("tensor<3xi32>", tg_reduce_min(t, i23, 1));
     assert_typed("tensor<f32>", tg_reduce_sum(t, f0, 0));
 }
@@ -234,16 +201,15 @@ static void products_pair_dimensions(void **state)
     const tg_dot_dims twice = {.batch_count = 1, .contract_count = 1};
     const tg_dot_dims many = {.batch_count = 4, .contract_count = 3};
     const tg_dot_dims outer = {0};
-    assert_refused("dot: contracting dimensions 3 and 2 differ", tg_matmul(t, f23, f23));
-    assert_refused("dot: batch dimensions 2 and 3 differ", tg_dot(t, f23, f32, &batch));
-    assert_refused("dot: dimension 0 is named twice", tg_dot(t, f23, f23, &twice));
-    assert_refused("dot: dimension -1 of a tensor of rank 0", tg_matmul(t, f0, f23));
-    assert_refused("dot: dimension 0 of a tensor of rank 0", tg_matmul(t, f23, f0));
-    assert_refused("dot: 4 batch and 3 contracting dimensions", tg_dot(t, f23, f23, &many));
-    assert_refused("dot: wants numbers of one element type: tensor<2x3xf32> and tensor<2x3xbf16>",
-                   tg_matmul(t, f23, h23));
-    assert_refused("dot: wants numbers of one element type", tg_matmul(t, b23, b32));
-    assert_refused("dot: too many dimensions in the result", tg_dot(t, f111111, f3, &outer));
+    assert_refused("dot:|3|2", tg_matmul(t, f23, f23));
+    assert_refused("dot:|2|3", tg_dot(t, f23, f32, &batch));
+    assert_refused("dot:|0", tg_dot(t, f23, f23, &twice));
+    assert_refused("dot:|-1|0", tg_matmul(t, f0, f23));
+    assert_refused("dot:|0|0", tg_matmul(t, f23, f0));
+    assert_refused("dot:|4|3", tg_dot(t, f23, f23, &many));
+    assert_refused("dot:|tensor<2x3xf32>|tensor<2x3xbf16>", tg_matmul(t, f23, h23));
+    assert_refused("dot:", tg_matmul(t, b23, b32));
+    assert_refused("dot:", tg_dot(t, f111111, f3, &outer));
     assert_typed("tensor<2x2xf32>", tg_matmul(t, f23, f32));
     assert_typed("tensor<2x3x3xf32>", tg_dot(t, f23, f3, &outer));
 }
@@ -273,32 +239,26 @@ static void convolutions_check_everything(void **state)
     assert_typed("tensor<2x4x0x6xf32>", tg_convolution(t, x4, w4, &d));
     d = good_conv();
     d.rhs[3] = 2;
-    assert_refused("convolution: dimension numbers do not name each dimension once",
-                   tg_convolution(t, x4, w4, &d));
+    assert_refused("convolution:", tg_convolution(t, x4, w4, &d));
     d = good_conv();
     d.out[0] = 7;
-    assert_refused("dimension numbers", tg_convolution(t, x4, w4, &d));
+    assert_refused("convolution:", tg_convolution(t, x4, w4, &d));
     d = good_conv();
     d.stride[0] = 0;
-    assert_refused("convolution: stride 0, dilations 1 and 1: below 1",
-                   tg_convolution(t, x4, w4, &d));
+    assert_refused("convolution:|0|1|1|1", tg_convolution(t, x4, w4, &d));
     d = good_conv();
     d.groups = 2;
-    assert_refused("convolution: input features 4 of the operand, but 4 of the kernel in 2 groups",
-                   tg_convolution(t, x4, w4, &d));
+    assert_refused("convolution:|4|4|2", tg_convolution(t, x4, w4, &d));
     d.batch_groups = 2;
-    assert_refused("convolution: 2 groups and 2 batch groups", tg_convolution(t, x4, w4, &d));
+    assert_refused("convolution:|2|2", tg_convolution(t, x4, w4, &d));
     d = good_conv();
     d.batch_groups = 4;
-    assert_refused("convolution: output features 6 do not divide into 4 groups",
-                   tg_convolution(t, x4, w4, &d));
+    assert_refused("convolution:|6|4", tg_convolution(t, x4, w4, &d));
     d.batch_groups = 3;
-    assert_refused("convolution: batch 2 does not divide into 3 groups",
-                   tg_convolution(t, x4, w4, &d));
+    assert_refused("convolution:|2|3", tg_convolution(t, x4, w4, &d));
     d.batch_groups = 2;
     assert_typed("tensor<1x4x4x6xf32>", tg_convolution(t, x4, w4, &d));
-    assert_refused("convolution: wants rank 4 and numbers of one element type: "
-                   "tensor<2x8x8x4xf32> and tensor<2x3xf32>",
+    assert_refused("convolution:|tensor<2x8x8x4xf32>|tensor<2x3xf32>",
                    tg_convolution(t, x4, f23, &d));
 }
 
@@ -306,38 +266,31 @@ static void windows_check_everything(void **state)
 {
     tg_window w = {.size = {1, 2}, .stride = {1, 1}, .pad_high = {0, 1}};
     assert_typed("tensor<2x3xf32>", tg_window_max(t, f23, &w));
-    assert_refused("select_and_scatter: windows and source differ: tensor<2x3xf32> and "
-                   "tensor<3x2xf32>",
+    assert_refused("select_and_scatter:|tensor<2x3xf32>|tensor<3x2xf32>",
                    tg_select_and_scatter(t, f23, f32, &w));
-    assert_refused("window_sum: wants numbers of rank 1 or more, got tensor<2x3xi1>",
-                   tg_window_sum(t, b23, &w));
-    assert_refused("window_max: wants numbers of rank 1 or more, got tensor<f32>",
-                   tg_window_max(t, f0, &w));
-    assert_refused("cumsum: axis 2 of a tensor of rank 2", tg_cumsum(t, f23, 2));
+    assert_refused("window_sum:|tensor<2x3xi1>", tg_window_sum(t, b23, &w));
+    assert_refused("window_max:|tensor<f32>", tg_window_max(t, f0, &w));
+    assert_refused("cumsum:|2|2", tg_cumsum(t, f23, 2));
     assert_typed("tensor<2x3xi32>", tg_cumsum(t, i23, 1));
     w.size[1] = 0;
-    assert_refused("window_max: window of size 0 and stride 1 in dimension 1",
-                   tg_window_max(t, f23, &w));
+    assert_refused("window_max:|0|1|1", tg_window_max(t, f23, &w));
     w.size[1] = 5;
     assert_typed("tensor<2x0xf32>", tg_window_max(t, f23, &w));
     w.pad_low[0] = -1;
-    assert_refused("window_max: padding -1 and 0 of dimension 0", tg_window_max(t, f23, &w));
+    assert_refused("window_max:|-1|0|0", tg_window_max(t, f23, &w));
 }
 
 static void normalisation_wants_an_element_a_feature(void **state)
 {
     tg_tensor *a, *b;
-    assert_refused("batch_norm_training: wants one element a feature: tensor<3xf32> and "
-                   "tensor<2x3xf32>",
+    assert_refused("batch_norm_training:|tensor<3xf32>|tensor<2x3xf32>",
                    tg_batch_norm_training(t, f23, f3, f3, 0, 0, &a, &b));
-    assert_refused("batch_norm_training: feature dimension 2 of a tensor of rank 2",
+    assert_refused("batch_norm_training:|2|2",
                    tg_batch_norm_training(t, f23, f3, f3, 0, 2, &a, &b));
-    assert_refused("batch_norm_inference: wants a floating-point operand, got tensor<2x3xi32>",
+    assert_refused("batch_norm_inference:|tensor<2x3xi32>",
                    tg_batch_norm_inference(t, i23, f3, f3, f3, f3, 0, 1));
-    assert_refused("batch_norm_inference: wants one element a feature",
-                   tg_batch_norm_inference(t, f23, f3, f3, f3, f23, 0, 1));
-    assert_refused("batch_norm_grad: operand and output gradient differ: tensor<2x3xf32> and "
-                   "tensor<3x2xf32>",
+    assert_refused("batch_norm_inference:", tg_batch_norm_inference(t, f23, f3, f3, f3, f23, 0, 1));
+    assert_refused("batch_norm_grad:|tensor<2x3xf32>|tensor<3x2xf32>",
                    tg_batch_norm_grad(t, f23, f3, f3, f3, f32, 0, 1, &a, &b));
     assert_int_equal(a->kind, TG_KIND_POISON);
     assert_typed("tensor<2x3xf32>", tg_batch_norm_grad(t, f23, f3, f3, f3, f23, 0, 1, &a, &b));
@@ -351,12 +304,11 @@ static void random_bits_have_a_state(void **state)
     tg_type floats = tg_type_make(TG_F32, 1, TG_DIMS(5)),
             none = tg_type_make(TG_U32, 1, TG_DIMS(-5));
     tg_tensor *seed = tg_variable_new("seed", &words), *next;
-    assert_refused("random_bits: wants a state of tensor<2xui64>, got tensor<3xf32>",
+    assert_refused("random_bits:|tensor<2xui64>|tensor<3xf32>",
                    tg_random_bits(t, f3, &bits, &next));
     assert_int_equal(next->kind, TG_KIND_POISON);
-    assert_refused("random_bits: gives ui32 and ui64, not tensor<5xf32>",
-                   tg_random_bits(t, seed, &floats, &next));
-    assert_refused("random_bits: dimension 0 has size -5", tg_random_bits(t, seed, &none, &next));
+    assert_refused("random_bits:|ui32|ui64|tensor<5xf32>", tg_random_bits(t, seed, &floats, &next));
+    assert_refused("random_bits:|0|-5", tg_random_bits(t, seed, &none, &next));
     assert_typed("tensor<5xui32>", tg_random_bits(t, seed, &bits, &next));
     assert_true(tg_type_equal(tg_tensor_type(next), &words));
     tg_variable_free(seed);

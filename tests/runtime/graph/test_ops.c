@@ -92,10 +92,10 @@ static bool has_gradient(const sample *s, const tg_tensor *result)
 {
     bool floats = false, ties = false;
     for (size_t k = 0; k < s->count; k++) {
-        floats |= tg_dtype_is_float(s->in[k].type.dtype);
+        floats |= bn_dtype_is_float(s->in[k].type.dtype);
         ties |= s->in[k].whole;
     }
-    return result->node->op->grad && floats && !ties && tg_dtype_is_float(result->type.dtype);
+    return result->node->op->grad && floats && !ties && bn_dtype_is_float(result->type.dtype);
 }
 
 /* The scalar that is differentiated: the first result weighted by fixed numbers. */
@@ -113,7 +113,7 @@ static void sample_backward(tg_trace *t, traced *it)
     tg_tensor *wrt[SAMPLE_OPERANDS] = {NULL}, *grads[SAMPLE_OPERANDS] = {NULL};
     size_t which[SAMPLE_OPERANDS], count = 0;
     for (size_t k = 0; k < it->s->count; k++)
-        if (tg_dtype_is_float(it->s->in[k].type.dtype)) {
+        if (bn_dtype_is_float(it->s->in[k].type.dtype)) {
             which[count] = k;
             wrt[count++] = it->operands[k];
         }
@@ -280,7 +280,6 @@ static void every_row_has_samples(void **state)
             fail_msg("op %s has no sample", op->name);
         if (op->grad && gradients == 0)
             fail_msg("op %s has a gradient, but no sample to differentiate", op->name);
-        assert_ptr_equal(tg_op_find(op->name), op);
         tg_trace_free(t);
     }
 }
@@ -298,16 +297,12 @@ static void rows_are_described(void **state)
             assert_string_not_equal(tg_op_at(other)->name, info.name);
     }
     assert_null(tg_op_at(row));
-    assert_null(tg_op_find("no such op"));
 }
 
 static double node_flops(tg_trace *t, const tg_tensor *result)
 {
-    const tg_graph *graph;
     tg_graph_cost cost;
-    bn_status st = {0};
-    assert_ok(tg_node_graph(t, result->node, &graph, &st), &st);
-    tg_graph_measure(graph, &cost);
+    tg_graph_measure(tg_node_graph(t, result->node), &cost);
     assert_int_equal(cost.nodes, 1);
     return cost.flops;
 }
@@ -539,7 +534,7 @@ static void gradients_cost_what_the_op_does(void **state)
     for (size_t i = 0; (s = sample_at(i)); i++) {
         bool product = strcmp(s->op, "convolution") == 0 || strcmp(s->op, "dot") == 0;
         if (!product || s->flops == 0 || s->conv.lhs_dilation[0] > 1 ||
-            !tg_dtype_is_float(s->in[0].type.dtype))
+            !bn_dtype_is_float(s->in[0].type.dtype))
             continue;
         tg_trace *t = tg_trace_new();
         traced it;

@@ -6,7 +6,7 @@
 #define BENCH_TESTS_HLO_FIXTURE_H
 
 #include "runtime/hlo/hlo.h"
-#include "runtime/hlo/optimized.pb-c.h"
+#include "runtime/wire/hlo.pb-c.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #ifndef BENCH_TESTS_FAKE_FIXTURE_H
 #define BENCH_TESTS_FAKE_FIXTURE_H
 
+#include "tests/support/plugin_handles.h"
 #include "tests/support/test_runtime.h"
 
 #include <dlfcn.h>
@@ -88,7 +89,7 @@ static inline rt_executable *compiled(void)
 {
     bn_status st = {0};
     rt_executable *executable = NULL;
-    assert_ok(rt_compile(client, program, program_size, NULL, &executable, &st), &st);
+    assert_ok(compile_text(client, program, program_size, NULL, &executable, &st), &st);
     return executable;
 }
 

@@ -4,6 +4,7 @@
  *
  * BENCH_TEST_RUNTIME names another runtime or plugin to test.
  */
+#include "tests/support/plugin_handles.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdio.h>
@@ -94,7 +95,7 @@ static rt_executable *compiled(const char *text)
 {
     bn_status st = {0};
     rt_executable *executable = NULL;
-    assert_ok(rt_compile(client, text, strlen(text), NULL, &executable, &st), &st);
+    assert_ok(compile_text(client, text, strlen(text), NULL, &executable, &st), &st);
     return executable;
 }
 
@@ -103,7 +104,7 @@ static rt_buffer *floats(const float *data, int64_t rows, int64_t columns)
     bn_status st = {0};
     rt_buffer *buffer = NULL;
     const int64_t dims[2] = {rows, columns};
-    assert_ok(rt_buffer_from_host(client, data, RT_F32, dims, 2, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, data, BN_F32, dims, 2, &buffer, &st), &st);
     return buffer;
 }
 
@@ -175,9 +176,9 @@ static void every_element_type_goes_there_and_back(void **state)
     for (int i = 0; i < RT_DTYPE_COUNT; i++) {
         rt_dtype dtype = (rt_dtype)i, told;
         int64_t told_dims[RT_MAX_RANK];
-        size_t rank = 0, size = 6 * rt_dtype_bytes(dtype);
+        size_t rank = 0, size = 6 * bn_dtype_bytes(dtype);
         for (size_t j = 0; j < size; j++)
-            data[j] = dtype == RT_BOOL ? j % 2 : (unsigned char)(j * 7 + 1);
+            data[j] = dtype == BN_PRED ? j % 2 : (unsigned char)(j * 7 + 1);
         memset(back, 0, sizeof back);
         rt_buffer *buffer = NULL;
         assert_ok(rt_buffer_from_host(client, data, dtype, dims, 3, &buffer, &st), &st);
@@ -195,7 +196,7 @@ static void every_element_type_goes_there_and_back(void **state)
                  "func.func public @main(%%a: tensor<2x%s>) -> tensor<2x%s> {\n"
                  "  return %%a : tensor<2x%s>\n"
                  "}\n",
-                 rt_dtype_text(dtype), rt_dtype_text(dtype), rt_dtype_text(dtype));
+                 bn_dtype_text(dtype), bn_dtype_text(dtype), bn_dtype_text(dtype));
         rt_executable_destroy(compiled(text));
     }
 }
@@ -209,11 +210,11 @@ static void scalars_and_empty_buffers_work(void **state)
     double back = 0;
     rt_buffer *buffer = NULL;
     rt_event *host_done = NULL;
-    assert_ok(rt_buffer_from_host(client, &pi, RT_F64, NULL, 0, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, &pi, BN_F64, NULL, 0, &buffer, &st), &st);
     assert_ok(rt_buffer_to_host(client, buffer, &back, sizeof back, &st), &st);
     assert_true(back == pi);
     rt_buffer_release(client, buffer);
-    assert_ok(rt_buffer_from_host(client, &pi, RT_F64, none, 2, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, &pi, BN_F64, none, 2, &buffer, &st), &st);
     assert_ok(rt_buffer_to_host(client, buffer, &back, 0, &st), &st);
     rt_buffer_release(client, buffer);
 
@@ -223,7 +224,7 @@ static void scalars_and_empty_buffers_work(void **state)
     assert_non_null(copy);
     for (size_t i = 0; i < 1 << 18; i++)
         large[i] = (float)i;
-    assert_ok(rt_buffer_from_host_async(client, large, RT_F32, dims, 1, &buffer, &host_done, &st),
+    assert_ok(rt_buffer_from_host_async(client, large, BN_F32, dims, 1, &buffer, &host_done, &st),
               &st);
     assert_ok(rt_event_await(client, host_done, &st), &st);
     rt_event_release(client, host_done);
@@ -298,9 +299,9 @@ static void compile_errors_have_a_place(void **state)
     (void)state;
     bn_status st = {0};
     rt_executable *executable = NULL;
-    assert_fails(rt_compile(client, bad_text, strlen(bad_text), NULL, &executable, &st), BN_COMPILE,
-                 ":3:10", &st);
-    assert_fails(rt_compile(client, "nonsense", 8, NULL, &executable, &st), BN_COMPILE, ":1:1",
+    assert_fails(compile_text(client, bad_text, strlen(bad_text), NULL, &executable, &st),
+                 BN_COMPILE, ":3:10", &st);
+    assert_fails(compile_text(client, "nonsense", 8, NULL, &executable, &st), BN_COMPILE, ":1:1",
                  &st);
 }
 
@@ -312,16 +313,16 @@ static void compile_flags_reach_the_compiler(void **state)
     const char *flags[] = {"--xla_cpu_enable_fast_math=true",
                            "xla_cpu_parallel_codegen_split_count=1"};
     rt_compile_options options = {.flags = flags, .flag_count = 2};
-    assert_ok(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st), &st);
+    assert_ok(compile_text(client, add_text, strlen(add_text), &options, &executable, &st), &st);
     rt_executable_destroy(executable);
     flags[1] = "xla_dump_to="; /* an empty value is a value */
-    assert_ok(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st), &st);
+    assert_ok(compile_text(client, add_text, strlen(add_text), &options, &executable, &st), &st);
     rt_executable_destroy(executable);
     flags[1] = "xla_no_such_flag=1";
-    assert_fails(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st),
+    assert_fails(compile_text(client, add_text, strlen(add_text), &options, &executable, &st),
                  BN_COMPILE, "xla_no_such_flag", &st);
     flags[1] = "xla_cpu_parallel_codegen_split_count=many";
-    assert_fails(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st),
+    assert_fails(compile_text(client, add_text, strlen(add_text), &options, &executable, &st),
                  BN_COMPILE, "many", &st);
 }
 
@@ -415,9 +416,9 @@ static void several_devices_take_programs(void **state)
     const float a[4] = {1, 2, 3, 4};
     float sum[4];
     rt_buffer *argument = NULL, *result = NULL;
-    assert_ok(rt_compile(many, add_text, strlen(add_text), &options, &executable, &st), &st);
-    assert_ok(rt_client_use_device(many, 2, &st), &st);
-    assert_ok(rt_buffer_from_host(many, a, RT_F32, dims, 2, &argument, &st), &st);
+    assert_ok(compile_text(many, add_text, strlen(add_text), &options, &executable, &st), &st);
+    rt_client third = client_on(many, 2);
+    assert_ok(rt_buffer_from_host(&third, a, BN_F32, dims, 2, &argument, &st), &st);
     rt_buffer *arguments[2] = {argument, argument};
     assert_ok(rt_execute(executable, arguments, 2, NULL, 0, &result, NULL, &st), &st);
     assert_ok(rt_buffer_to_host(many, result, sum, sizeof sum, &st), &st);
@@ -426,8 +427,7 @@ static void several_devices_take_programs(void **state)
     rt_buffer_release(many, argument);
 
     /* A buffer on another device than the program's is refused. */
-    assert_ok(rt_client_use_device(many, 0, &st), &st);
-    assert_ok(rt_buffer_from_host(many, a, RT_F32, dims, 2, &argument, &st), &st);
+    assert_ok(rt_buffer_from_host(many, a, BN_F32, dims, 2, &argument, &st), &st);
     arguments[0] = arguments[1] = argument;
     assert_fails(rt_execute(executable, arguments, 2, NULL, 0, &result, NULL, &st), BN_EXECUTE, "",
                  &st);

@@ -47,7 +47,7 @@ static void names_are_found(void **state)
     assert_fails(rt_plugin_find("tpu", small, sizeof small, &st), BN_INVALID, "too long", &st);
     setenv("TPU_LIBRARY_PATH", "libtpu.so", 1);
     assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
-                 "TPU_LIBRARY_PATH: 'libtpu.so' is a path without a slash", &st);
+                 "TPU_LIBRARY_PATH|'libtpu.so'", &st);
     unsetenv("TPU_LIBRARY_PATH");
     assert_ok(rt_plugin_find(rt_plugin_describe(plugin)->path, path, sizeof path, &st), &st);
     assert_fails(rt_plugin_find("/no/such.so", path, sizeof path, &st), BN_NOT_FOUND, "/no/such.so",
@@ -67,18 +67,18 @@ static void names_are_found(void **state)
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(folder), 0);
     setenv("BENCH_RUNTIMES", ".", 1);
-    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
-                 "BENCH_RUNTIMES: '.' is not a whole path", &st);
+    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID, "BENCH_RUNTIMES|'.'",
+                 &st);
     assert_int_equal(chdir(before), 0);
     memset(overlong, '/', sizeof overlong - 1);
     overlong[sizeof overlong - 1] = '\0';
     setenv("BENCH_RUNTIMES", overlong, 1);
-    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
-                 "BENCH_RUNTIMES: a path of 4999 bytes is too long", &st);
+    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID, "BENCH_RUNTIMES|4999",
+                 &st);
     setenv("BENCH_RUNTIMES", "/nowhere", 1);
     setenv("VIRTUAL_ENV", "venv", 1);
-    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
-                 "VIRTUAL_ENV: 'venv' is not a whole path", &st);
+    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID, "VIRTUAL_ENV|'venv'",
+                 &st);
     unsetenv("VIRTUAL_ENV");
     unsetenv("BENCH_RUNTIMES");
     unlink(wheel);
@@ -193,7 +193,7 @@ static void old_plugin_lacks_entries_and_lives(void **state)
     assert_fails(rt_profiler_start(old, false, &profiler, &st), BN_NOT_SUPPORTED, "no profiler",
                  &st);
     assert_ok(rt_client_create(old, NULL, 0, &old_client, &st), &st);
-    assert_ok(rt_compile(old_client, program, program_size, NULL, &executable, &st), &st);
+    assert_ok(compile_text(old_client, program, program_size, NULL, &executable, &st), &st);
     rt_executable_describe(executable, &stats); /* its table ends before the memory figures */
     assert_int_equal(stats.argument_bytes, -1);
     assert_int_equal(stats.code_bytes, -1);
@@ -235,9 +235,8 @@ static void client_tells_its_devices(void **state)
     rt_buffer *buffer = NULL;
     const int64_t dims[1] = {4};
     const float data[4] = {1, 2, 3, 4};
-    assert_ok(rt_client_use_device(many, 2, &st), &st);
-    assert_fails(rt_client_use_device(many, 3, &st), BN_INVALID, "device 3 of 3", &st);
-    assert_ok(rt_buffer_from_host(many, data, RT_F32, dims, 1, &buffer, &st), &st);
+    rt_client third = client_on(many, 2);
+    assert_ok(rt_buffer_from_host(&third, data, BN_F32, dims, 1, &buffer, &st), &st);
     assert_ok(rt_client_memory(many, 2, &memory, &st), &st);
     assert_int_equal(memory.bytes_in_use, 16);
     rt_buffer_release(many, buffer);

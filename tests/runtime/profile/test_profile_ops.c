@@ -2,9 +2,9 @@
  * test_profile_ops.c - times of ops in profiles that are made here: names, ops within ops, planes
  * and lines that do not count, kernels of a GPU.
  */
-#include "runtime/profile/hlo_names.pb-c.h"
 #include "runtime/profile/profile.h"
-#include "runtime/profile/xspace.pb-c.h"
+#include "runtime/wire/hlo.pb-c.h"
+#include "runtime/wire/xspace.pb-c.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdlib.h>
@@ -15,15 +15,15 @@
 /* A device's profile in the making: all parts in one block. Statistic 3 is tf_op, 9 the name
  * "shared/op". */
 typedef struct profile {
-    Rt__Profile__Event events[MOST], *event_list[MOST];
-    Rt__Profile__Stat stats[NAMES + MOST], *stat_list[NAMES + MOST];
-    Rt__Profile__EventName names[NAMES];
-    Rt__Profile__EventNameEntry entries[NAMES], *entry_list[NAMES];
-    Rt__Profile__StatName stat_names[2];
-    Rt__Profile__StatNameEntry stat_entries[2], *stat_entry_list[2];
-    Rt__Profile__Line line, *line_list[1];
-    Rt__Profile__Plane plane, *plane_list[1];
-    Rt__Profile__Space space;
+    Bench__Trace__Event events[MOST], *event_list[MOST];
+    Bench__Trace__Stat stats[NAMES + MOST], *stat_list[NAMES + MOST];
+    Bench__Trace__Name names[NAMES];
+    Bench__Trace__NameEntry entries[NAMES], *entry_list[NAMES];
+    Bench__Trace__Name stat_names[2];
+    Bench__Trace__NameEntry stat_entries[2], *stat_entry_list[2];
+    Bench__Trace__Line line, *line_list[1];
+    Bench__Trace__Plane plane, *plane_list[1];
+    Bench__Trace__Space space;
     size_t count;
 } profile;
 
@@ -32,21 +32,21 @@ static char shared_name[] = "shared/op", tf_op[] = "tf_op", ops_line[] = "XLA Op
 
 static void begin(profile *p)
 {
-    rt__profile__space__init(&p->space);
-    rt__profile__plane__init(&p->plane);
-    rt__profile__line__init(&p->line);
+    bench__trace__space__init(&p->space);
+    bench__trace__plane__init(&p->plane);
+    bench__trace__line__init(&p->line);
     p->count = 0;
     for (size_t i = 0; i < 2; i++) {
-        rt__profile__stat_name__init(&p->stat_names[i]);
-        rt__profile__stat_name_entry__init(&p->stat_entries[i]);
+        bench__trace__name__init(&p->stat_names[i]);
+        bench__trace__name_entry__init(&p->stat_entries[i]);
         p->stat_names[i].name = i ? shared_name : tf_op;
         p->stat_names[i].id = p->stat_entries[i].id = i ? 9 : 3;
         p->stat_entries[i].value = &p->stat_names[i];
         p->stat_entry_list[i] = &p->stat_entries[i];
     }
     for (size_t i = 0; i < NAMES; i++) {
-        rt__profile__event_name__init(&p->names[i]);
-        rt__profile__event_name_entry__init(&p->entries[i]);
+        bench__trace__name__init(&p->names[i]);
+        bench__trace__name_entry__init(&p->entries[i]);
         p->names[i].id = p->entries[i].id = (int64_t)(NAMES - i);
         p->entries[i].value = &p->names[i];
         p->entry_list[i] = &p->entries[i];
@@ -54,22 +54,22 @@ static void begin(profile *p)
     p->line.name = ops_line;
     p->line.events = p->event_list;
     p->line_list[0] = &p->line;
-    p->plane = (Rt__Profile__Plane){.base = p->plane.base,
-                                    .name = device,
-                                    .n_lines = 1,
-                                    .lines = p->line_list,
-                                    .n_event_names = NAMES,
-                                    .event_names = p->entry_list,
-                                    .n_stat_names = 2,
-                                    .stat_names = p->stat_entry_list};
+    p->plane = (Bench__Trace__Plane){.base = p->plane.base,
+                                     .name = device,
+                                     .n_lines = 1,
+                                     .lines = p->line_list,
+                                     .n_event_names = NAMES,
+                                     .event_names = p->entry_list,
+                                     .n_stat_names = 2,
+                                     .stat_names = p->stat_entry_list};
     p->plane_list[0] = &p->plane;
     p->space.planes = p->plane_list;
     p->space.n_planes = 1;
 }
 
-static Rt__Profile__Stat **set_stat(profile *p, size_t at, char *text, uint64_t ref)
+static Bench__Trace__Stat **set_stat(profile *p, size_t at, char *text, uint64_t ref)
 {
-    rt__profile__stat__init(&p->stats[at]);
+    bench__trace__stat__init(&p->stats[at]);
     p->stats[at].name_id = 3;
     if (text)
         p->stats[at].text = text;
@@ -81,15 +81,15 @@ static Rt__Profile__Stat **set_stat(profile *p, size_t at, char *text, uint64_t 
 /* All events of the kind ID, 1 to NAMES, are of this op. */
 static void name_kind(profile *p, int64_t id, char *text, uint64_t ref)
 {
-    Rt__Profile__EventName *name = &p->names[NAMES - id];
+    Bench__Trace__Name *name = &p->names[NAMES - id];
     name->stats = set_stat(p, (size_t)(NAMES - id), text, ref);
     name->n_stats = 1;
 }
 
-static Rt__Profile__Event *add(profile *p, int64_t kind, int64_t offset, int64_t duration)
+static Bench__Trace__Event *add(profile *p, int64_t kind, int64_t offset, int64_t duration)
 {
-    Rt__Profile__Event *e = &p->events[p->count];
-    rt__profile__event__init(e);
+    Bench__Trace__Event *e = &p->events[p->count];
+    bench__trace__event__init(e);
     e->name_id = kind;
     e->offset_ps = offset;
     e->duration_ps = duration;
@@ -104,13 +104,13 @@ static const char *times(const profile *p)
     static bn_text out;
     bn_status st = {0};
     bn_arena *arena = bn_arena_new(1024);
-    const size_t size = rt__profile__space__get_packed_size(&p->space);
+    const size_t size = bench__trace__space__get_packed_size(&p->space);
     uint8_t *packed = malloc(size + 1);
     rt_op_time *list = NULL;
     size_t count = 0;
     assert_non_null(arena);
     assert_non_null(packed);
-    rt__profile__space__pack(&p->space, packed);
+    bench__trace__space__pack(&p->space, packed);
     assert_ok(rt_xspace_op_times(packed, size, arena, &list, &count, &st), &st);
     bn_text_clear(&out);
     for (size_t i = 0; i < count; i++)
@@ -131,7 +131,7 @@ static void names_come_from_events_and_from_their_kind(void **state)
     name_kind(&p, 2, NULL, 9);
     add(&p, 1, 0, 100);
     add(&p, 2, 100, 20); /* its name is that of statistic 9 */
-    Rt__Profile__Event *event = add(&p, 1, 200, 7);
+    Bench__Trace__Event *event = add(&p, 1, 200, 7);
     event->stats = set_stat(&p, NAMES, own, 0);
     event->n_stats = 1;
     add(&p, 3, 300, 5);  /* a kind without a statistic */
@@ -179,13 +179,13 @@ static void other_lines_and_planes_do_not_count(void **state)
 static size_t put_program(uint8_t bytes[256])
 {
     char add[] = "add.1", copy[] = "copy.2", op[] = "layer1/add";
-    Rt__Profile__OpMetadata metadata = RT__PROFILE__OP_METADATA__INIT;
-    Rt__Profile__Instruction instructions[2] = {RT__PROFILE__INSTRUCTION__INIT,
-                                                RT__PROFILE__INSTRUCTION__INIT};
-    Rt__Profile__Instruction *list[2] = {&instructions[0], &instructions[1]};
-    Rt__Profile__Computation computation = RT__PROFILE__COMPUTATION__INIT, *computations[1];
-    Rt__Profile__Module module = RT__PROFILE__MODULE__INIT;
-    Rt__Profile__Program program = RT__PROFILE__PROGRAM__INIT;
+    Hlo__Wire__Metadata metadata = HLO__WIRE__METADATA__INIT;
+    Hlo__Wire__Instruction instructions[2] = {HLO__WIRE__INSTRUCTION__INIT,
+                                              HLO__WIRE__INSTRUCTION__INIT};
+    Hlo__Wire__Instruction *list[2] = {&instructions[0], &instructions[1]};
+    Hlo__Wire__Computation computation = HLO__WIRE__COMPUTATION__INIT, *computations[1];
+    Hlo__Wire__Module module = HLO__WIRE__MODULE__INIT;
+    Hlo__Wire__Configured program = HLO__WIRE__CONFIGURED__INIT;
     metadata.op_name = op;
     instructions[0].name = add;
     instructions[0].metadata = &metadata;
@@ -196,20 +196,20 @@ static size_t put_program(uint8_t bytes[256])
     module.computations = computations;
     module.n_computations = 1;
     program.module = &module;
-    assert_true(rt__profile__program__get_packed_size(&program) <= 256);
-    return rt__profile__program__pack(&program, bytes);
+    assert_true(hlo__wire__configured__get_packed_size(&program) <= 256);
+    return hlo__wire__configured__pack(&program, bytes);
 }
 
 /* A GPU's plane in place of P's, with kernels of INSTRUCTIONS (text), each of its own ps, and a
  * plane with the programs. */
 typedef struct gpu {
-    Rt__Profile__Stat stats[MOST][3], *stat_list[MOST][3], program;
-    Rt__Profile__Stat *program_list[1];
-    Rt__Profile__StatName names[3];
-    Rt__Profile__StatNameEntry entries[3], *entry_list[3];
-    Rt__Profile__EventName program_name;
-    Rt__Profile__EventNameEntry program_entry, *program_entry_list[1];
-    Rt__Profile__Plane metadata, *planes[2];
+    Bench__Trace__Stat stats[MOST][3], *stat_list[MOST][3], program;
+    Bench__Trace__Stat *program_list[1];
+    Bench__Trace__Name names[3];
+    Bench__Trace__NameEntry entries[3], *entry_list[3];
+    Bench__Trace__Name program_name;
+    Bench__Trace__NameEntry program_entry, *program_entry_list[1];
+    Bench__Trace__Plane metadata, *planes[2];
     uint8_t bytes[256];
 } gpu;
 
@@ -217,14 +217,15 @@ static void put_kernel(profile *p, gpu *g, char *module, int64_t number, char *i
                        int64_t ps)
 {
     const size_t n = p->count;
-    Rt__Profile__Event *event = add(p, 1, (int64_t)n * 100, ps);
+    Bench__Trace__Event *event = add(p, 1, (int64_t)n * 100, ps);
     for (size_t i = 0; i < 3; i++) {
-        rt__profile__stat__init(&g->stats[n][i]);
+        bench__trace__stat__init(&g->stats[n][i]);
         g->stats[n][i].name_id = (int64_t)i + 1;
         g->stat_list[n][i] = &g->stats[n][i];
     }
     g->stats[n][0].text = module;
-    g->stats[n][1].number = number;
+    g->stats[n][1].int_value = number;
+    g->stats[n][1].number_of_case = BENCH__TRACE__STAT__NUMBER_OF_INT_VALUE;
     g->stats[n][2].text = instruction;
     event->stats = g->stat_list[n];
     event->n_stats = 3;
@@ -237,8 +238,8 @@ static void begin_gpu(profile *p, gpu *g)
     begin(p);
     p->line.name = stream;
     for (size_t i = 0; i < 3; i++) {
-        rt__profile__stat_name__init(&g->names[i]);
-        rt__profile__stat_name_entry__init(&g->entries[i]);
+        bench__trace__name__init(&g->names[i]);
+        bench__trace__name_entry__init(&g->entries[i]);
         g->names[i].name = words[i];
         g->names[i].id = g->entries[i].id = (int64_t)i + 1;
         g->entries[i].value = &g->names[i];
@@ -246,10 +247,10 @@ static void begin_gpu(profile *p, gpu *g)
     }
     p->plane.stat_names = g->entry_list;
     p->plane.n_stat_names = 3;
-    rt__profile__stat__init(&g->program);
-    rt__profile__event_name__init(&g->program_name);
-    rt__profile__event_name_entry__init(&g->program_entry);
-    rt__profile__plane__init(&g->metadata);
+    bench__trace__stat__init(&g->program);
+    bench__trace__name__init(&g->program_name);
+    bench__trace__name_entry__init(&g->program_entry);
+    bench__trace__plane__init(&g->metadata);
     g->program.data.data = g->bytes;
     g->program.data.len = put_program(g->bytes);
     g->program_list[0] = &g->program;
@@ -293,7 +294,7 @@ static void sums_do_not_wrap(void **state)
     begin(&p);
     name_kind(&p, 1, of_kind, 0);
     add(&p, 1, 0, INT64_MAX);
-    Rt__Profile__Plane *planes[] = {&p.plane, &p.plane, &p.plane};
+    Bench__Trace__Plane *planes[] = {&p.plane, &p.plane, &p.plane};
     p.space.planes = planes;
     p.space.n_planes = 3;
     assert_string_equal(times(&p), "op=18446744073709551615/3");

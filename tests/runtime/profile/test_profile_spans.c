@@ -4,7 +4,7 @@
  * executions: see tests/runtime/pjrt/test_execution.c and the simulated device.
  */
 #include "runtime/profile/profile.h"
-#include "runtime/profile/xspace.pb-c.h"
+#include "runtime/wire/xspace.pb-c.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdlib.h>
@@ -16,14 +16,14 @@ enum { MODULE = 1, SCOPE = 2, STEP = 3, OTHER = 4, STAT_NAMES = 4 };
 
 /* A GPU's plane and that of its scopes. */
 typedef struct profile {
-    Rt__Profile__Event events[MOST_KERNELS], *event_list[MOST_KERNELS];
-    Rt__Profile__Stat stats[MOST_KERNELS][2], *stat_list[MOST_KERNELS][2];
-    Rt__Profile__Stat scopes[MOST_SCOPES], *scope_list[MOST_SCOPES];
-    Rt__Profile__StatName names[STAT_NAMES];
-    Rt__Profile__StatNameEntry entries[STAT_NAMES], *entry_list[STAT_NAMES];
-    Rt__Profile__Line lines[2], *line_list[2];
-    Rt__Profile__Plane planes[2], *plane_list[2];
-    Rt__Profile__Space space;
+    Bench__Trace__Event events[MOST_KERNELS], *event_list[MOST_KERNELS];
+    Bench__Trace__Stat stats[MOST_KERNELS][2], *stat_list[MOST_KERNELS][2];
+    Bench__Trace__Stat scopes[MOST_SCOPES], *scope_list[MOST_SCOPES];
+    Bench__Trace__Name names[STAT_NAMES];
+    Bench__Trace__NameEntry entries[STAT_NAMES], *entry_list[STAT_NAMES];
+    Bench__Trace__Line lines[2], *line_list[2];
+    Bench__Trace__Plane planes[2], *plane_list[2];
+    Bench__Trace__Space space;
 } profile;
 
 static char gpu[] = "/device:GPU:0", callers[] = "/host:__ScopeRangeCallStack__",
@@ -34,18 +34,18 @@ static char module_stat[] = "hlo_module", scope_stat[] = "scope_range_id", step[
 static void begin(profile *p)
 {
     char *const words[STAT_NAMES] = {module_stat, scope_stat, step, other};
-    rt__profile__space__init(&p->space);
+    bench__trace__space__init(&p->space);
     for (size_t i = 0; i < STAT_NAMES; i++) {
-        rt__profile__stat_name__init(&p->names[i]);
-        rt__profile__stat_name_entry__init(&p->entries[i]);
+        bench__trace__name__init(&p->names[i]);
+        bench__trace__name_entry__init(&p->entries[i]);
         p->names[i].id = p->entries[i].id = (int64_t)i + 1;
         p->names[i].name = words[i];
         p->entries[i].value = &p->names[i];
         p->entry_list[i] = &p->entries[i];
     }
     for (size_t i = 0; i < 2; i++) {
-        rt__profile__line__init(&p->lines[i]);
-        rt__profile__plane__init(&p->planes[i]);
+        bench__trace__line__init(&p->lines[i]);
+        bench__trace__plane__init(&p->planes[i]);
         p->line_list[i] = &p->lines[i];
         p->plane_list[i] = &p->planes[i];
     }
@@ -68,9 +68,10 @@ static void begin(profile *p)
 static void put_scope(profile *p, int64_t id, int64_t around)
 {
     const size_t n = p->planes[1].n_stats++;
-    rt__profile__stat__init(&p->scopes[n]);
+    bench__trace__stat__init(&p->scopes[n]);
     p->scopes[n].name_id = id;
-    p->scopes[n].number = around;
+    p->scopes[n].int_value = around;
+    p->scopes[n].number_of_case = BENCH__TRACE__STAT__NUMBER_OF_INT_VALUE;
     p->scope_list[n] = &p->scopes[n];
 }
 
@@ -78,17 +79,18 @@ static void put_scope(profile *p, int64_t id, int64_t around)
 static void put_kernel(profile *p, uint64_t module, int64_t scope_id, int64_t at_ns, int64_t ns)
 {
     const size_t n = p->lines[0].n_events++;
-    Rt__Profile__Event *e = &p->events[n];
-    rt__profile__event__init(e);
+    Bench__Trace__Event *e = &p->events[n];
+    bench__trace__event__init(e);
     e->offset_ps = at_ns * 1000;
     e->duration_ps = ns * 1000;
     for (size_t i = 0; i < 2; i++) {
-        rt__profile__stat__init(&p->stats[n][i]);
+        bench__trace__stat__init(&p->stats[n][i]);
         p->stats[n][i].name_id = i ? SCOPE : MODULE;
         p->stat_list[n][i] = &p->stats[n][i];
     }
     p->stats[n][0].ref = module;
-    p->stats[n][1].number = scope_id;
+    p->stats[n][1].int_value = scope_id;
+    p->stats[n][1].number_of_case = BENCH__TRACE__STAT__NUMBER_OF_INT_VALUE;
     e->stats = module ? &p->stat_list[n][0] : &p->stat_list[n][1];
     e->n_stats = (module ? 1u : 0u) + (scope_id || !module ? 1u : 0u);
     p->event_list[n] = e;
@@ -99,12 +101,12 @@ static const char *spans_of(const profile *p)
 {
     static bn_text out;
     bn_status st = {0};
-    const size_t size = rt__profile__space__get_packed_size(&p->space);
+    const size_t size = bench__trace__space__get_packed_size(&p->space);
     uint8_t *packed = malloc(size + 1);
     rt_device_span *spans = NULL;
     size_t count = 0;
     assert_non_null(packed);
-    rt__profile__space__pack(&p->space, packed);
+    bench__trace__space__pack(&p->space, packed);
     assert_ok(rt_xspace_device_spans(packed, size, &spans, &count, &st), &st);
     bn_text_clear(&out);
     for (size_t i = 0; i < count; i++)
@@ -223,10 +225,10 @@ static void a_zero_too_many_is_no_field(void **state)
     profile p = {0};
     begin(&p);
     put_kernel(&p, STEP, 5, 0, 10);
-    const size_t size = rt__profile__space__get_packed_size(&p.space);
+    const size_t size = bench__trace__space__get_packed_size(&p.space);
     uint8_t *packed = calloc(size + 2, 1);
     assert_non_null(packed);
-    rt__profile__space__pack(&p.space, packed);
+    bench__trace__space__pack(&p.space, packed);
     assert_int_equal(spans_in(packed, size), 1);
     assert_int_equal(spans_in(packed, size + 1), 1);
     assert_int_equal(spans_in(packed, size + 2), -1); /* damage stays as it is */

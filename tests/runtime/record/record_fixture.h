@@ -150,7 +150,7 @@ static inline runner runner_new(const char *setting, const char *program)
 {
     bn_status st = {0};
     runner r = {.client = recorded_client(setting)};
-    MUST_DO(rt_compile(r.client, program, strlen(program), NULL, &r.executable, &st), &st);
+    MUST_DO(compile_text(r.client, program, strlen(program), NULL, &r.executable, &st), &st);
     return r;
 }
 
@@ -160,7 +160,7 @@ static inline rt_buffer *floats(const runner *r, float value)
     rt_buffer *buffer = NULL;
     const int64_t dims[1] = {4};
     const float data[4] = {value, value, value, value};
-    MUST_DO(rt_buffer_from_host(r->client, data, RT_F32, dims, 1, &buffer, &st), &st);
+    MUST_DO(rt_buffer_from_host(r->client, data, BN_F32, dims, 1, &buffer, &st), &st);
     return buffer;
 }
 

@@ -324,7 +324,7 @@ static void fails(const char *folder)
     rt_executable *none = NULL;
     rt_buffer *arguments[2] = {floats(&r, 1), floats(&r, 2)}, *result = NULL;
     rt_event *done = NULL;
-    MUST(rt_compile(r.client, "no program", 10, NULL, &none, &st) == BN_COMPILE);
+    MUST(compile_text(r.client, "no program", 10, NULL, &none, &st) == BN_COMPILE);
     MUST(rt_execute(r.executable, arguments, 2, NULL, 0, &result, &done, &st) != BN_OK);
     MUST(!result && !done);
     MUST_DO(rt_execute(r.executable, arguments, 2, NULL, 0, &result, &done, &st), &st);

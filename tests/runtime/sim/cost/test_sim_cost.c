@@ -10,8 +10,7 @@
 static sim_cost cost_of(const sim_program *program)
 {
     sim_cost cost;
-    sim_status st = {.code = SIM_OK};
-    assert_int_equal(sim_program_cost(program, &cost, &st), SIM_OK);
+    sim_program_cost(program, &cost);
     return cost;
 }
 

@@ -8,6 +8,7 @@
 #define BENCH_TESTS_SIM_FIXTURE_H
 
 #include "runtime/profile/profile.h"
+#include "tests/support/plugin_handles.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdio.h>
@@ -61,7 +62,7 @@ static inline rt_executable *sim_compile_on(rt_client *client, const char *text,
     bn_status st = {0};
     rt_executable *executable = NULL;
     rt_compile_options options = {.device = device};
-    assert_ok(rt_compile(client, text, strlen(text), &options, &executable, &st), &st);
+    assert_ok(compile_text(client, text, strlen(text), &options, &executable, &st), &st);
     return executable;
 }
 
@@ -80,7 +81,7 @@ static inline rt_buffer *sim_floats(rt_client *client, size_t count, float value
     assert_non_null(data);
     for (size_t i = 0; i < count; i++)
         data[i] = value;
-    assert_ok(rt_buffer_from_host(client, data, RT_F32, dims, 1, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, data, BN_F32, dims, 1, &buffer, &st), &st);
     free(data);
     return buffer;
 }
@@ -116,12 +117,11 @@ typedef struct sim_adder {
 
 static inline sim_adder sim_adder_on(rt_client *client, size_t device)
 {
-    bn_status st = {0};
     sim_adder a = {.client = client};
-    assert_ok(rt_client_use_device(client, device, &st), &st);
+    rt_client there = client_on(client, device);
     a.executable = sim_compile_on(client, SIM_ADD("jit_add"), (int)device);
-    a.arguments[0] = sim_floats(client, 4, 1);
-    a.arguments[1] = sim_floats(client, 4, 2);
+    a.arguments[0] = sim_floats(&there, 4, 1);
+    a.arguments[1] = sim_floats(&there, 4, 2);
     return a;
 }
 

@@ -133,7 +133,7 @@ static rt_buffer *square(rt_client *client, float value)
     assert_non_null(data);
     for (int i = 0; i < SIDE * SIDE; i++)
         data[i] = value;
-    assert_ok(rt_buffer_from_host(client, data, RT_F32, dims, 2, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, data, BN_F32, dims, 2, &buffer, &st), &st);
     free(data);
     return buffer;
 }
@@ -147,8 +147,8 @@ static void what_is_still_computed_is_copied_in_its_turn(void **state)
     rt_executable *slow = sim_compile_on(client, SLOW, 0),
                   *twice = sim_compile_on(client, TWICE, 1);
     rt_buffer *ones = square(client, 1), *product = NULL, *sum = NULL;
-    assert_ok(rt_client_use_device(client, 1, &st), &st);
-    rt_buffer *there = square(client, 0);
+    rt_client second = client_on(client, 1);
+    rt_buffer *there = square(&second, 0);
     assert_ok(rt_execute(slow, &ones, 1, NULL, 0, &product, NULL, &st), &st);
     PJRT_Buffer *copy = copy_to((PJRT_Buffer *)product, device_of((PJRT_Buffer *)there));
     rt_buffer_release(client, product);
@@ -220,7 +220,7 @@ static void a_layout_is_row_major(void **state)
     rt_client *client = sim_client("");
     for (size_t rank = 0; rank <= 3; rank += 3) {
         rt_buffer *buffer = NULL;
-        assert_ok(rt_buffer_from_host(client, data, RT_F32, dims, rank, &buffer, &st), &st);
+        assert_ok(rt_buffer_from_host(client, data, BN_F32, dims, rank, &buffer, &st), &st);
         PJRT_Buffer_GetMemoryLayout_Args args =
             ARGS(Buffer_GetMemoryLayout, .buffer = (PJRT_Buffer *)buffer);
         assert_null(api->PJRT_Buffer_GetMemoryLayout(&args));

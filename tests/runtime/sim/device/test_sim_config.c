@@ -164,7 +164,7 @@ static void options_of_each_kind_are_settings(void **state)
     sim_adder a = sim_adder_on(client, 0);
     rt_profiler *profiler = sim_profile_begin(client);
     rt_event *done = sim_submit(&a);
-    assert_true(rt_event_is_ready(client, done)); /* blocking */
+    assert_true(event_is_ready(client, done)); /* blocking */
     sim_await(&a, done);
     rt_device_span *spans = sim_profile_end(profiler, 1);
     assert_int_equal(spans[0].duration_ns, 2500);

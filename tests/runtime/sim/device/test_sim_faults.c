@@ -50,13 +50,13 @@ static void compiles_transfers_and_clients_fail(void **state)
     const int64_t dims[1] = {1};
     const float one = 1;
     rt_executable_destroy(sim_compile(client, double_text));
-    assert_fails(rt_compile(client, double_text, size, NULL, &executable, &st), BN_COMPILE,
+    assert_fails(compile_text(client, double_text, size, NULL, &executable, &st), BN_COMPILE,
                  "simulated fault: the compilation fails", &st);
-    assert_fails(rt_compile(client, double_text, size, NULL, &executable, &st), BN_OUT_OF_MEMORY,
+    assert_fails(compile_text(client, double_text, size, NULL, &executable, &st), BN_OUT_OF_MEMORY,
                  "simulated fault: out of memory while compiling", &st);
     rt_executable_destroy(sim_compile(client, double_text));
     for (int i = 0; i < 2; i++)
-        assert_fails(rt_buffer_from_host(client, &one, RT_F32, dims, 1, &buffer, &st), BN_PLUGIN,
+        assert_fails(rt_buffer_from_host(client, &one, BN_F32, dims, 1, &buffer, &st), BN_PLUGIN,
                      "simulated fault: the transfer fails", &st);
     rt_client_destroy(client);
     client = NULL;
@@ -99,7 +99,7 @@ static void an_event_that_never_fires_is_not_ready(void **state)
     sim_adder a = sim_adder_new("faults=execute:1:never");
     rt_event *never = sim_submit(&a);
     sim_run(&a, 3);
-    assert_false(rt_event_is_ready(a.client, never));
+    assert_false(event_is_ready(a.client, never));
     rt_event_release(a.client, never);
     sim_adder_free(&a); /* nor does the client's end wait for it */
 }

@@ -40,11 +40,10 @@ static void memory_is_accounted_for(void **state)
 static void each_device_has_its_memory(void **state)
 {
     (void)state;
-    bn_status st = {0};
     rt_client *client = sim_client("devices=2");
     rt_buffer *zero = sim_floats(client, 4, 0);
-    assert_ok(rt_client_use_device(client, 1, &st), &st);
-    rt_buffer *one = sim_floats(client, 8, 0);
+    rt_client second = client_on(client, 1);
+    rt_buffer *one = sim_floats(&second, 8, 0);
     assert_int_equal(sim_memory_of(client, 0).bytes_in_use, 16);
     assert_int_equal(sim_memory_of(client, 1).bytes_in_use, 32);
     rt_buffer_release(client, zero);
@@ -60,12 +59,12 @@ static void out_of_memory_names_the_sizes(void **state)
     const int64_t dims[1] = {300}, few[1] = {150};
     rt_client *client = sim_client("values=none memory_bytes=1000");
     rt_buffer *buffer = NULL, *half = NULL;
-    assert_fails(rt_buffer_from_host(client, data, RT_F32, dims, 1, &buffer, &st), BN_OUT_OF_MEMORY,
+    assert_fails(rt_buffer_from_host(client, data, BN_F32, dims, 1, &buffer, &st), BN_OUT_OF_MEMORY,
                  "a buffer of 1200 bytes", &st);
     assert_null(buffer);
     assert_int_equal(sim_memory_of(client, 0).bytes_in_use, 0);
-    assert_ok(rt_buffer_from_host(client, data, RT_F32, few, 1, &half, &st), &st);
-    assert_fails(rt_buffer_from_host(client, data, RT_F32, few, 1, &buffer, &st), BN_OUT_OF_MEMORY,
+    assert_ok(rt_buffer_from_host(client, data, BN_F32, few, 1, &half, &st), &st);
+    assert_fails(rt_buffer_from_host(client, data, BN_F32, few, 1, &buffer, &st), BN_OUT_OF_MEMORY,
                  "600 of 1000 bytes are in use", &st);
     rt_buffer_release(client, half);
 
@@ -228,8 +227,8 @@ static void wrong_arguments_are_refused(void **state)
     assert_fails(rt_execute(a.executable, pair, 2, NULL, 0, &result, &done, &st), BN_EXECUTE,
                  "argument 1 is of another type", &st);
     rt_buffer_release(a.client, pair[1]);
-    assert_ok(rt_client_use_device(a.client, 1, &st), &st);
-    pair[1] = sim_floats(a.client, 4, 1);
+    rt_client second = client_on(a.client, 1);
+    pair[1] = sim_floats(&second, 4, 1);
     assert_fails(rt_execute(a.executable, pair, 2, NULL, 0, &result, &done, &st), BN_EXECUTE,
                  "argument 1 lies on device 1", &st);
     rt_buffer_release(a.client, pair[1]);
@@ -248,10 +247,9 @@ static void much_in_flight_is_right(void **state)
     rt_executable *step[DEVICES];
     rt_buffer *at[DEVICES];
     for (int d = 0; d < DEVICES; d++) {
-        bn_status st = {0};
-        assert_ok(rt_client_use_device(client, (size_t)d, &st), &st);
+        rt_client there = client_on(client, (size_t)d);
         step[d] = sim_compile_on(client, donate_text, d);
-        at[d] = sim_floats(client, 4, (float)(d + 1));
+        at[d] = sim_floats(&there, 4, (float)(d + 1));
     }
     for (int i = 1; i <= STEPS; i++) {
         for (int d = 0; d < DEVICES; d++) {

@@ -45,7 +45,7 @@ static void opaque_programs_are_what_is_stated(void **state)
         assert_true(fabs(stats.optimal_seconds - 1.5e-3) < 1e-9);
         assert_int_equal(rt_executable_result_count(x), 4);
         arguments[0] = sim_floats(client, 4, 1);
-        assert_ok(rt_buffer_from_host(client, whole, RT_S32, dims, 2, &arguments[1], &st), &st);
+        assert_ok(rt_buffer_from_host(client, whole, BN_S32, dims, 2, &arguments[1], &st), &st);
         const uint64_t begin = bn_now_ns();
         assert_ok(rt_execute(x, arguments, 2, NULL, 0, results, &done, &st), &st);
         assert_ok(rt_event_await(client, done, &st), &st);
@@ -58,7 +58,7 @@ static void opaque_programs_are_what_is_stated(void **state)
         int64_t found[RT_MAX_RANK];
         size_t rank;
         assert_ok(rt_buffer_type(client, results[2], &dtype, found, &rank, &st), &st);
-        assert_true(dtype == RT_C64 && rank == 1 && found[0] == 2);
+        assert_true(dtype == BN_C64 && rank == 1 && found[0] == 2);
         for (int i = 0; i < 4; i++)
             rt_buffer_release(client, results[i]);
         /* Arguments are checked as those of any program. */

@@ -19,7 +19,7 @@ static rt_buffer *sim_matrix(rt_client *client)
     const int64_t dims[2] = {64, 64};
     bn_status st = {0};
     rt_buffer *buffer = NULL;
-    assert_ok(rt_buffer_from_host(client, zeros, RT_F32, dims, 2, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, zeros, BN_F32, dims, 2, &buffer, &st), &st);
     return buffer;
 }
 

@@ -145,7 +145,7 @@ static void bad_programs_are_refused_with_their_place(void **state)
         rt_executable *executable = NULL;
         bn_status st = {0};
         const char *text = rows[i][0];
-        bn_code code = rt_compile(client, text, strlen(text), NULL, &executable, &st);
+        bn_code code = compile_text(client, text, strlen(text), NULL, &executable, &st);
         if ((code != BN_COMPILE && code != BN_NOT_SUPPORTED) || !strstr(st.message, rows[i][1]))
             fail_msg("row %zu: %s, %s; want %s", i, bn_code_name(code), st.message, rows[i][1]);
         assert_null(executable);
@@ -161,14 +161,15 @@ static void byte_code_and_flags_are_refused(void **state)
     rt_executable *executable = NULL;
     const char *flag = "xla_cpu_enable_fast_math=true";
     rt_compile_options options = {.flags = &flag, .flag_count = 1};
-    assert_fails(rt_compile(client, "ML\xefR\x0d\x01", 6, NULL, &executable, &st), BN_NOT_SUPPORTED,
-                 "MLIR byte code is not read: give the program as StableHLO text", &st);
+    assert_fails(compile_text(client, "ML\xefR\x0d\x01", 6, NULL, &executable, &st),
+                 BN_NOT_SUPPORTED, "MLIR byte code is not read: give the program as StableHLO text",
+                 &st);
     assert_fails(
-        rt_compile(client, double_text, sizeof double_text - 1, &options, &executable, &st),
+        compile_text(client, double_text, sizeof double_text - 1, &options, &executable, &st),
         BN_COMPILE, "the simulated compiler takes no options", &st);
     options = (rt_compile_options){.device = 1};
     assert_int_not_equal(
-        rt_compile(client, double_text, sizeof double_text - 1, &options, &executable, NULL),
+        compile_text(client, double_text, sizeof double_text - 1, &options, &executable, NULL),
         BN_OK);
     assert_null(executable);
     rt_client_destroy(client);
@@ -222,8 +223,8 @@ static void executables_are_stored_and_loaded(void **state)
     assert_ok(rt_executable_serialize(executable, &bytes, &size, &st), &st);
     rt_executable_destroy(executable);
     assert_ok(rt_executable_load(client, bytes, size, &again, &st), &st);
-    assert_ok(rt_client_use_device(client, 1, &st), &st);
-    rt_buffer *a = sim_floats(client, 4, 21), *result = sim_result_of(client, again, a);
+    rt_client second = client_on(client, 1);
+    rt_buffer *a = sim_floats(&second, 4, 21), *result = sim_result_of(client, again, a);
     assert_true(sim_first(client, result, 4) == 42);
     rt_buffer_release(client, a);
     rt_buffer_release(client, result);

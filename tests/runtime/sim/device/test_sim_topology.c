@@ -27,7 +27,7 @@ static void a_preset_compiles_without_a_device(void **state)
     assert_ok(rt_topology_create(sim_plugin(), "tpu-v4", NULL, 0, &topology, &st), &st);
     assert_string_equal(rt_topology_platform(topology), "sim");
     assert_int_equal(rt_topology_device_count(topology), 1);
-    assert_ok(rt_topology_compile(topology, BIG, strlen(BIG), NULL, &executable, &st), &st);
+    assert_ok(compile_text_for(topology, BIG, strlen(BIG), &executable, &st), &st);
     rt_executable_describe(executable, &stats);
     assert_true(stats.flops == 2.0 * 512 * 512 * 512);
     assert_true(fabs(stats.optimal_seconds / big_seconds - 1) < 1e-3);
@@ -45,7 +45,7 @@ static void the_device_takes_the_time_that_the_topology_tells(void **state)
     rt_buffer *argument = NULL, *result = NULL;
     rt_event *done = NULL;
     assert_non_null(zeros);
-    assert_ok(rt_buffer_from_host(client, zeros, RT_F32, dims, 2, &argument, &st), &st);
+    assert_ok(rt_buffer_from_host(client, zeros, BN_F32, dims, 2, &argument, &st), &st);
     rt_profiler *profiler = sim_profile_begin(client);
     assert_ok(rt_execute(executable, &argument, 1, NULL, 0, &result, &done, &st), &st);
     assert_ok(rt_event_await(client, done, &st), &st);
@@ -80,7 +80,7 @@ static void what_is_no_preset_or_no_program_is_refused(void **state)
     assert_non_null(strstr(st.message, "name a preset"));
     st = (bn_status){0};
     assert_ok(rt_topology_create(sim_plugin(), "tpu-v5e", NULL, 0, &topology, &st), &st);
-    assert_int_equal(rt_topology_compile(topology, "no", 2, NULL, &executable, &st), BN_COMPILE);
+    assert_int_equal(compile_text_for(topology, "no", 2, &executable, &st), BN_COMPILE);
     rt_topology_destroy(topology);
 }
 

@@ -46,24 +46,24 @@ static void fill_integers(filling *f, size_t bytes, char *to, int64_t n)
 
 static void fill_argument(filling *f, const sim_type *type, void *to)
 {
-    const size_t bytes = sim_dtype_bytes(type->dtype);
+    const size_t bytes = bn_dtype_bytes(type->dtype);
     const int64_t n = sim_type_elements(type);
     for (int64_t i = 0; i < n; i++) {
-        if (type->dtype == SIM_PRED)
+        if (type->dtype == BN_PRED)
             ((uint8_t *)to)[i] = next_bits(f) & 1;
-        else if (type->dtype == SIM_F32)
+        else if (type->dtype == BN_F32)
             ((float *)to)[i] = (float)next_float(f);
-        else if (type->dtype == SIM_F64)
+        else if (type->dtype == BN_F64)
             ((double *)to)[i] = next_float(f);
-        else if (type->dtype == SIM_F16 || type->dtype == SIM_BF16)
-            evaluator_pack(type->dtype == SIM_F16 ? TG_F16 : TG_BF16, &(double){next_float(f)},
+        else if (type->dtype == BN_F16 || type->dtype == BN_BF16)
+            evaluator_pack(type->dtype == BN_F16 ? TG_F16 : TG_BF16, &(double){next_float(f)},
                            (uint16_t *)to + i, 1);
-        else if (type->dtype == SIM_C64)
+        else if (type->dtype == BN_C64)
             ((float *)to)[2 * i] = (float)next_float(f), ((float *)to)[2 * i + 1] = 0.7f;
-        else if (type->dtype == SIM_C128)
+        else if (type->dtype == BN_C128)
             ((double *)to)[2 * i] = next_float(f), ((double *)to)[2 * i + 1] = -0.7;
     }
-    if (sim_dtype_class(type->dtype) == SIM_SIGNED || sim_dtype_class(type->dtype) == SIM_UNSIGNED)
+    if (bn_dtype_class(type->dtype) == BN_SIGNED || bn_dtype_class(type->dtype) == BN_UNSIGNED)
         fill_integers(f, bytes, to, n);
 }
 

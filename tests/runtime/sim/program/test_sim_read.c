@@ -356,7 +356,7 @@ static void test_jax(void **state)
     const sim_op *square = last_op(p);
     assert_int_equal(square->opcode, SIM_OP_MULTIPLY);
     assert_int_equal(square->operands[0], square->operands[1]);
-    assert_int_equal(p->types[square->operands[0]].dtype, SIM_F32);
+    assert_int_equal(p->types[square->operands[0]].dtype, BN_F32);
     sim_program_free(p);
 }
 
@@ -407,8 +407,8 @@ static void test_pairs(void **state)
     const sim_block *region = &op->regions[0];
     assert_int_equal(op->operands[1], p->main->body.arguments[1]);
     assert_int_equal(op->operands[2], p->main->body.arguments[2]);
-    assert_int_equal(p->types[region->arguments[1]].dtype, SIM_S32);
-    assert_int_equal(p->types[region->arguments[2]].dtype, SIM_F32);
+    assert_int_equal(p->types[region->arguments[1]].dtype, BN_S32);
+    assert_int_equal(p->types[region->arguments[2]].dtype, BN_F32);
     assert_int_equal(region->ops[0].operands[1], region->arguments[2]);
     sim_program_free(p);
 }

@@ -138,7 +138,8 @@ static void test_refused_modules(void **state)
     REFUSED("func.func @f(%a: tensor<f32> {tf.aliasing_output = 0 : i32}) { return }",
             SIM_INVALID_ARGUMENT, "gives its memory to result 0");
     REFUSED("\"unclosed", SIM_INVALID_ARGUMENT, "1:1");
-    REFUSED("module @\"a\x01\n\" (", SIM_INVALID_ARGUMENT, "2:3: expected '{' of the module");
+    REFUSED("module @\"a\x01\"\n (", SIM_INVALID_ARGUMENT, "2:2: expected '{' of the module");
+    REFUSED("module @\"a\n\" {}", SIM_INVALID_ARGUMENT, "1:8: expected '{' of the module");
     REFUSED("\x01", SIM_INVALID_ARGUMENT, "found '?'"); /* messages are one line of text */
 #undef REFUSED
 }

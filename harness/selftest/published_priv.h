@@ -1,15 +1,15 @@
 /*
- * replay_priv.h - published cases, run again on the simulated runtime: the published figures
- * (replay_published.c), the runs (replay.c), the tables (replay_table.c).
+ * published_priv.h - published cases, run again on the simulated runtime: the published figures
+ * (published_resnet50.c), the runs (published.c), the tables (published_table.c).
  */
-#ifndef BENCH_HARNESS_REPLAY_H
-#define BENCH_HARNESS_REPLAY_H
+#ifndef BENCH_HARNESS_PUBLISHED_PRIV_H
+#define BENCH_HARNESS_PUBLISHED_PRIV_H
 
 #include "harness/selftest/selftest.h"
 #include "results/findings/published.h"
 #include "results/tables/tables.h"
 
-/* ---- what was published ------------------------------------------------------------- */
+/* ---- published ---------------------------------------------------------------------- */
 
 /* One execution of the step. MODULE is ours that stands for it. */
 typedef struct published_graph {
@@ -17,7 +17,7 @@ typedef struct published_graph {
     double device_ms, overhead_ms;
 } published_graph;
 
-/* One way to run the ResNet50 step; wall 0: not published. */
+/* One variant of the ResNet50 step; wall 0: not published. */
 typedef struct published_case {
     const char *name, *mode;
     int graphs;
@@ -25,13 +25,13 @@ typedef struct published_case {
     const char *wall_source; /* "published", or how it follows */
     published_graph parts[5];
     size_t part_count;
-    bool parts_published; /* false: put together from the parts of other cases */
+    bool parts_published; /* false: combined from the parts of other cases */
     bool queued;          /* executions are not awaited one by one; else as in the publication */
 } published_case;
-#define REPLAY_CASES 5
-extern const published_case replay_resnet50[REPLAY_CASES];
+#define PUBLISHED_CASES 5
+extern const published_case published_resnet50[PUBLISHED_CASES];
 
-/* ---- what was replayed --------------------------------------------------------------------- */
+/* ---- replayed ------------------------------------------------------------------------------ */
 
 typedef struct replayed {
     bool measured;
@@ -40,32 +40,32 @@ typedef struct replayed {
     int executions;                                   /* of a step */
 } replayed;
 
-typedef struct replay {
+typedef struct published_replay {
     const selftest_options *options;
     res_format format;
-    double node_ns;     /* of the emulated front end */
+    double node_ns;     /* of the emulated framework */
     double efficiency;  /* of the roofline, so that ResNet50's device time is right */
     double roofline_ms; /* ResNet50's device time at efficiency 1 */
     size_t done, of;
-    bool incomplete;                   /* a case failed, and was told */
+    bool incomplete;                   /* a case failed, and was reported */
     double memory_bytes, memory_limit; /* of the largest case, and of its device */
     char largest[96];                  /* its name */
     res_witness witness, busiest;      /* of all cases; of the one that waited most */
-    char busiest_case[96];             /* its name; "": the machine was busy for none */
-    published_case set[REPLAY_CASES];  /* what the device was told: published or estimated times */
+    char busiest_case[96];             /* its name; "": the machine was busy in none */
+    published_case set[PUBLISHED_CASES]; /* settings of the device: published or estimated times */
     const char *topology;              /* that the times are estimated for; NULL: published ones */
-    char step[96];                     /* what they are estimated of, for people */
+    char step[96];                     /* the estimated step, for people */
     json_t *estimates;                 /* that TOPOLOGY points into, or NULL */
-    replayed cases[REPLAY_CASES];
+    replayed cases[PUBLISHED_CASES];
     replayed lazy[RES_PUBLISHED_MODELS], captured[RES_PUBLISHED_MODELS][RES_PUBLISHED_COLUMNS];
-} replay;
+} published_replay;
 
 /* Device times of all parts of C. */
-double replay_device_ms(const published_case *c);
-/* The published wall time less its tracing, device times and overheads. */
-double replay_gap_ms(const published_case *c);
+double published_device_ms(const published_case *c);
+/* The published wall time minus its tracing, device times and overheads. */
+double published_gap_ms(const published_case *c);
 
-void replay_print_resnet50(const replay *r);
-void replay_print_models(const replay *r);
+void published_print_resnet50(const published_replay *r);
+void published_print_models(const published_replay *r);
 
 #endif

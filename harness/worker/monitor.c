@@ -1,6 +1,6 @@
 /*
- * witness.c - what the machine did while a round ran: how often the process lost its core, how
- * long anything waited for a core, what a hypervisor took, what other programs used.
+ * monitor.c - the interference monitor of a round: how often the process lost its core, how long
+ * anything waited for a core, core time that a hypervisor took, and that of other programs.
  *
  * The counters are Linux': getrusage(2), /proc/pressure/cpu (since 4.20) and /proc/stat. Files stay
  * open: reading them between rounds takes microseconds.
@@ -15,7 +15,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-/* A file of the kernel that is read again and again. */
+/* A file of the kernel that is read repeatedly. */
 typedef struct counter_file {
     const char *path;
     int fd; /* 0: not opened yet; -1: there is none */
@@ -44,9 +44,7 @@ static uint64_t stalled_ns(void)
 /* "cpu  user nice system idle iowait irq softirq steal ...", in ticks. */
 enum { IDLE = 3, WAITING = 4, STOLEN = 7, COLUMNS };
 
-/* Puts into NS how long the cores, all together, did each of these; false: the system does not
- * tell.
- */
+/* Puts the time of all cores together in each of these into NS; false: unknown. */
 static bool read_times(uint64_t ns[COLUMNS])
 {
     char text[512];
@@ -71,19 +69,19 @@ json_t *worker_others_to_json(const worker_others *others)
                : NULL;
 }
 
-void worker_witness(worker_moment *now)
+void worker_monitor_read(worker_moment *now)
 {
     struct rusage own;
     uint64_t ns[COLUMNS];
-    const bool told = getrusage(RUSAGE_SELF, &own) == 0, timed = read_times(ns);
-    now->row.switches = told ? (uint64_t)own.ru_nivcsw : RES_UNTOLD;
+    const bool known = getrusage(RUSAGE_SELF, &own) == 0, timed = read_times(ns);
+    now->row.switches = known ? (uint64_t)own.ru_nivcsw : RES_UNTOLD;
     now->row.stalled_ns = stalled_ns();
     now->row.stolen_ns = timed ? ns[STOLEN] : RES_UNTOLD;
     now->row.wall_ns = bn_now_ns();
-    now->others_ns = told && timed ? 0 : (double)NAN;
+    now->others_ns = known && timed ? 0 : (double)NAN;
     for (int column = 0; timed && column < STOLEN; column++)
         now->others_ns += column == IDLE || column == WAITING ? 0 : (double)ns[column];
-    now->others_ns -= told ? of_timeval(own.ru_utime) + of_timeval(own.ru_stime) : 0;
+    now->others_ns -= known ? of_timeval(own.ru_utime) + of_timeval(own.ru_stime) : 0;
 }
 
 static uint64_t since(uint64_t before, uint64_t now)
@@ -91,10 +89,10 @@ static uint64_t since(uint64_t before, uint64_t now)
     return before == RES_UNTOLD || now == RES_UNTOLD || now < before ? RES_UNTOLD : now - before;
 }
 
-void worker_witness_since(const worker_moment *before, res_round *round, worker_others *others)
+void worker_monitor_since(const worker_moment *before, res_round *round, worker_others *others)
 {
     worker_moment now;
-    worker_witness(&now);
+    worker_monitor_read(&now);
     round->wall_ns = since(before->row.wall_ns, now.row.wall_ns);
     round->switches = since(before->row.switches, now.row.switches);
     round->stalled_ns = since(before->row.stalled_ns, now.row.stalled_ns);

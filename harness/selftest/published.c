@@ -1,10 +1,10 @@
 /*
- * replay.c - bench replay: published cases on the simulated runtime. Every step is
+ * published.c - bench replay: published cases on the simulated runtime. Every step is
  * traced, compiled, executed and measured as on any runtime; only the device's times
- * and the front end's cost for each node are set.
+ * and the framework's cost for each node are set.
  */
 #include "harness/jobs/jobs.h"
-#include "harness/selftest/replay_priv.h"
+#include "harness/selftest/published_priv.h"
 #include "harness/selftest/selftest.h"
 #include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
@@ -17,7 +17,7 @@
 /* The published overheads are those of executions that were awaited one by one. */
 #define AWAITED "blocking=true"
 
-/* ---- the front end ---------------------------------------------------------------------- */
+/* ---- the framework ---------------------------------------------------------------------- */
 
 /* Counts the nodes of our ResNet50 training step, over which the published tracing time is spread.
  */
@@ -26,8 +26,7 @@ static bn_code count_nodes(double *nodes, bn_status *st)
     model_options o = {.train = true, .batch = 1, .dtype = TG_F32, .seed = 1};
     model *m = NULL;
     tg_trace *t = tg_trace_new();
-    bn_code code =
-        t ? model_new("resnet50", &o, &m, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory");
+    bn_code code = model_new("resnet50", &o, &m, st);
     if (code == BN_OK) {
         tg_trace_begin(t);
         model_step(t, m);
@@ -43,15 +42,15 @@ static bn_code count_nodes(double *nodes, bn_status *st)
 
 static void summarize(const res_record *r, replayed *out)
 {
-    uint64_t *traced = calloc(r->step_count + 1, sizeof *traced);
-    for (size_t i = 0; traced && i < r->step_count; i++)
+    uint64_t *traced = bn_zalloc(r->step_count + 1, sizeof *traced);
+    for (size_t i = 0; i < r->step_count; i++)
         for (int p = 0; p < BN_PART_COUNT; p++)
             if (p == BN_PART_TRACE || p == BN_PART_HASH || p == BN_PART_LOOKUP)
                 traced[i] += r->part_ns[i * BN_PART_COUNT + (size_t)p];
-    *out = (replayed){.measured = traced != NULL,
+    *out = (replayed){.measured = true,
                       .nodes =
                           (double)r->step_counters[BN_COUNTER_NODES_TRACED] / (double)r->step_count,
-                      .trace_ms = traced ? res_quantile(traced, r->step_count, 0.5) / 1e6 : 0,
+                      .trace_ms = res_quantile(traced, r->step_count, 0.5) / 1e6,
                       .wall_ms = res_quantile(r->wall_ns, r->step_count, 0.5) / 1e6};
     for (size_t i = 0; i < r->execution_count; i++) {
         const res_execution *x = &r->executions[i];
@@ -65,7 +64,7 @@ static void summarize(const res_record *r, replayed *out)
 }
 
 /* Keeps TITLE where its case, of RECORD, had more of the device's memory than any before. */
-static void note_memory(replay *r, const char *title, const res_record *record)
+static void note_memory(published_replay *r, const char *title, const res_record *record)
 {
     const double bytes = res_provenance_number(record, RES_PROV_DEVICE_MEMORY_PEAK);
     if (!(bytes > r->memory_bytes))
@@ -75,8 +74,8 @@ static void note_memory(replay *r, const char *title, const res_record *record)
     snprintf(r->largest, sizeof r->largest, "%s", title + strlen("replay "));
 }
 
-/* Takes what the machine did during the case TITLE, of RECORD. */
-static void note_witness(replay *r, const char *title, const res_record *record)
+/* Adds the interference during the case TITLE, of RECORD. */
+static void note_witness(published_replay *r, const char *title, const res_record *record)
 {
     res_witness own = {0};
     res_witness_add_record(&own, record);
@@ -89,8 +88,8 @@ static void note_witness(replay *r, const char *title, const res_record *record)
 }
 
 /* Measures one case. SETTINGS: at most two further runtime options; ends with NULL. */
-static bn_code run(replay *r, const char *model_name, const char *mode_name, int graphs, int batch,
-                   const char *const *settings, replayed *out, bn_status *st)
+static bn_code run(published_replay *r, const char *model_name, const char *mode_name, int graphs,
+                   int batch, const char *const *settings, replayed *out, bn_status *st)
 {
     job_matrix m = *r->options->matrix;
     char title[96];
@@ -136,9 +135,8 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
 #define ESTIMATE                                                                                   \
     "bench estimate --model resnet50 --batch 32 --mode capture --graphs 1,3,5 --format json"
 
-/* What of ResNet50's training decides over its graphs, and what the published step has of it. Batch
- * and type are our reading. Whether images are NHWC or NCHW is not here: nobody says how they were.
- */
+/* The axes that change the graphs of ResNet50's training, and their published values. Batch and
+ * type are our reading. The published layout of images, NHWC or NCHW, is unknown. */
 static const struct {
     res_axis_id axis;
     const char *word;
@@ -162,7 +160,7 @@ static bool is_published(const res_experiment *what)
     return res_setup_difference(what, &published) == 0;
 }
 
-/* "full, batch 32, image 224, sgd, f32": what of WHAT is compared. */
+/* "full, batch 32, image 224, sgd, f32": the compared axes of WHAT. */
 static void put_step(const res_experiment *what, bn_text *out)
 {
     res_axis_set set = 0;
@@ -206,14 +204,14 @@ static bn_code refuse_step(const published_graph *part, int graphs, const res_ex
         bn_fail(st, BN_INVALID,
                 "--estimates: the time of %s, of a step of %d graphs, is of another step: %s; the "
                 "published case is %s, with default layouts; " ESTIMATE " prints its times",
-                part->module, graphs, own.data ? own.data : "", needed.data ? needed.data : "");
+                part->module, graphs, own.data, needed.data);
     bn_text_free(&own);
     bn_text_free(&needed);
     return code;
 }
 
 /* Sets PART's device time to the estimated one. The file may have times of other steps, too. */
-static bn_code take_time(replay *r, published_graph *part, int graphs, bn_status *st)
+static bn_code set_time(published_replay *r, published_graph *part, int graphs, bn_status *st)
 {
     const json_t *found = NULL;
     res_experiment what = {0}, other = {0};
@@ -239,30 +237,30 @@ static bn_code take_time(replay *r, published_graph *part, int graphs, bn_status
         return refuse_step(part, graphs, &other, st);
     if (!found)
         return bn_fail(st, BN_INVALID,
-                       "--estimates: there is no time of %s, of a step of %d graphs; " ESTIMATE
+                       "--estimates: no time of %s, of a step of %d graphs; " ESTIMATE
                        " prints them",
                        part->module, graphs);
     part->device_ms = json_number_value(found);
     return BN_OK;
 }
 
-/* Says which step the estimated times are of. */
-static void note_step(replay *r)
+/* Names the step of the estimated times. */
+static void note_step(published_replay *r)
 {
     res_experiment published = {0};
     bn_text step = {0};
     make_published(&published);
     put_step(&published, &step);
-    snprintf(r->step, sizeof r->step, "%s", step.data ? step.data : "");
+    snprintf(r->step, sizeof r->step, "%s", step.data);
     bn_text_free(&step);
 }
 
-/* A line that is not understood may have had the time that another one of them contradicts. */
+/* Every line must be understood: an unknown one might contradict a time. */
 static bn_code check_lines(const json_t *lines, bn_status *st)
 {
     res_experiment what;
     if (!json_is_array(lines))
-        return bn_fail(st, BN_FORMAT, "it is no list; " ESTIMATE " prints one");
+        return bn_fail(st, BN_FORMAT, "not a list; " ESTIMATE " prints one");
     for (size_t i = 0; i < json_array_size(lines); i++)
         if (res_experiment_from_json(json_object_get(json_array_get(lines, i), "experiment"), &what,
                                      st) != BN_OK)
@@ -271,7 +269,7 @@ static bn_code check_lines(const json_t *lines, bn_status *st)
 }
 
 /* Sets the times of all cases to those of the file PATH. */
-static bn_code take_estimates(replay *r, const char *path, bn_status *st)
+static bn_code read_estimates(published_replay *r, const char *path, bn_status *st)
 {
     char *text = NULL;
     size_t size = 0;
@@ -283,9 +281,9 @@ static bn_code take_estimates(replay *r, const char *path, bn_status *st)
     free(text);
     if (code != BN_OK)
         return bn_context(st, "--estimates");
-    for (size_t i = 0; i < REPLAY_CASES && code == BN_OK; i++)
+    for (size_t i = 0; i < PUBLISHED_CASES && code == BN_OK; i++)
         for (size_t k = 0; k < r->set[i].part_count && code == BN_OK; k++)
-            code = take_time(r, &r->set[i].parts[k], r->set[i].graphs, st);
+            code = set_time(r, &r->set[i].parts[k], r->set[i].graphs, st);
     if (code == BN_OK)
         note_step(r);
     return code;
@@ -293,11 +291,11 @@ static bn_code take_estimates(replay *r, const char *path, bn_status *st)
 
 /* ---- the cases ------------------------------------------------------------------------- */
 
-static bn_code run_resnet50(replay *r, bn_status *st)
+static bn_code run_resnet50(published_replay *r, bn_status *st)
 {
     bn_code code = BN_OK;
-    r->of = REPLAY_CASES;
-    for (size_t i = 0; i < REPLAY_CASES && code == BN_OK && !job_interrupted(); i++) {
+    r->of = PUBLISHED_CASES;
+    for (size_t i = 0; i < PUBLISHED_CASES && code == BN_OK && !job_interrupted(); i++) {
         const published_case *c = &r->set[i];
         char stated[512] = "stated=";
         const char *settings[] = {stated, c->queued ? NULL : AWAITED, NULL};
@@ -314,10 +312,10 @@ static bn_code run_resnet50(replay *r, bn_status *st)
 }
 
 /* Finds the efficiency at which ResNet50 takes the published device time. */
-static bn_code calibrate(replay *r, bn_status *st)
+static bn_code calibrate(published_replay *r, bn_status *st)
 {
     replayed resnet50 = {0};
-    const double published_ms = replay_resnet50[0].parts[0].device_ms;
+    const double published_ms = published_resnet50[0].parts[0].device_ms;
     bn_code code =
         run(r, "resnet50", "lazy", 1, res_published_models[0].batch, NULL, &resnet50, st);
     r->roofline_ms = resnet50.device_ms;
@@ -325,14 +323,14 @@ static bn_code calibrate(replay *r, bn_status *st)
     return code;
 }
 
-static bn_code run_models(replay *r, bn_status *st)
+static bn_code run_models(published_replay *r, bn_status *st)
 {
     char efficiency[48];
     const char *settings[] = {efficiency, AWAITED, NULL};
     r->of = 1 + RES_PUBLISHED_MODELS * (1 + RES_PUBLISHED_COLUMNS);
     bn_code code = calibrate(r, st);
     snprintf(efficiency, sizeof efficiency, "efficiency=%.4f", r->efficiency);
-    /* A case that fails is named, and takes no other one with it. */
+    /* A case that fails is reported, and the others run. */
     for (size_t i = 0; i < RES_PUBLISHED_MODELS && code == BN_OK; i++) {
         const res_published *m = &res_published_models[i];
         for (int c = -1; c < RES_PUBLISHED_COLUMNS && !job_interrupted(); c++) {
@@ -349,24 +347,24 @@ static bn_code run_models(replay *r, bn_status *st)
     return code;
 }
 
-bool replay_is_published(const char *what)
+bool published_is_case(const char *what)
 {
     return strcmp(what, "resnet50") == 0 || strcmp(what, "models") == 0;
 }
 
-int replay_command(const selftest_options *options, const char *what)
+int published_run(const selftest_options *options, const char *what)
 {
     bn_status st = {.code = BN_OK};
-    replay r = {.options = options};
+    published_replay r = {.options = options};
     const bool models = strcmp(what, "models") == 0;
     char path[4096];
     double nodes = 1;
-    memcpy(r.set, replay_resnet50, sizeof r.set);
+    memcpy(r.set, published_resnet50, sizeof r.set);
     if (options->file && strcmp(what, "resnet50") != 0)
         bn_fail(&st, BN_INVALID, "--estimates is for the published case resnet50, not for '%s'",
                 what);
-    else if (!replay_is_published(what))
-        bn_fail(&st, BN_INVALID,
+    else if (!published_is_case(what))
+        bn_fail(&st, BN_NOT_FOUND,
                 "there is neither a recording nor a published case '%s'; the published cases are "
                 "resnet50 and models",
                 what);
@@ -374,11 +372,11 @@ int replay_command(const selftest_options *options, const char *what)
         res_format_parse(cli_format(&options->output), &r.format, &st) != BN_OK ||
         rt_plugin_find("sim", path, sizeof path, &st) != BN_OK ||
         count_nodes(&nodes, &st) != BN_OK ||
-        (options->file && take_estimates(&r, options->file, &st) != BN_OK)) {
+        (options->file && read_estimates(&r, options->file, &st) != BN_OK)) {
         json_decref(r.estimates);
         return (int)cli_complain(&st);
     }
-    r.node_ns = replay_resnet50[0].trace_ms * 1e6 / nodes;
+    r.node_ns = published_resnet50[0].trace_ms * 1e6 / nodes;
     job_supervise_begin();
     bn_code code = models ? run_models(&r, &st) : run_resnet50(&r, &st);
     cli_line_clear();
@@ -390,9 +388,9 @@ int replay_command(const selftest_options *options, const char *what)
         worst = cli_complain(&st);
         worst = worst == CLI_EXIT_USAGE ? CLI_EXIT_FAILED : worst;
     } else if (models && code == BN_OK) {
-        replay_print_models(&r);
-    } else if (!models && !interrupted) { /* its cases only tell something together */
-        replay_print_resnet50(&r);
+        published_print_models(&r);
+    } else if (!models && !interrupted) { /* one case alone shows nothing */
+        published_print_resnet50(&r);
     }
     json_decref(r.estimates);
     return (int)worst;

@@ -4,7 +4,7 @@
  * The header is a Python dictionary with the keys descr, fortran_order and shape. Only the forms
  * that NumPy itself writes are read: in Python 2, too, where a long number ends in L.
  */
-#include "harness/jobs/jobs.h"
+#include "runtime/pjrt/npy.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -17,9 +17,9 @@ static const struct {
     const char *descr;
     rt_dtype dtype;
 } kinds[] = {
-    {"|b1", RT_BOOL}, {"|i1", RT_S8},  {"<i2", RT_S16}, {"<i4", RT_S32},   {"<i8", RT_S64},
-    {"|u1", RT_U8},   {"<u2", RT_U16}, {"<u4", RT_U32}, {"<u8", RT_U64},   {"<f2", RT_F16},
-    {"<f4", RT_F32},  {"<f8", RT_F64}, {"<c8", RT_C64}, {"<c16", RT_C128},
+    {"|b1", BN_PRED}, {"|i1", BN_S8},  {"<i2", BN_S16}, {"<i4", BN_S32},   {"<i8", BN_S64},
+    {"|u1", BN_U8},   {"<u2", BN_U16}, {"<u4", BN_U32}, {"<u8", BN_U64},   {"<f2", BN_F16},
+    {"<f4", BN_F32},  {"<f8", BN_F64}, {"<c8", BN_C64}, {"<c16", BN_C128},
 };
 
 /* ---- the header ------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static bool take_name(header *h, const char *name)
     return h->at == h->end || !isalnum((unsigned char)*h->at);
 }
 
-static bool take_shape(header *h, job_npy *a)
+static bool take_shape(header *h, rt_npy *a)
 {
     bool comma = false;
     if (!take(h, '('))
@@ -93,12 +93,12 @@ static bool take_shape(header *h, job_npy *a)
     return a->rank != 1 || comma; /* (3) is no tuple */
 }
 
-static bn_code read_descr(const char *name, const char *descr, job_npy *a, bn_status *st)
+static bn_code read_descr(const char *name, const char *descr, rt_npy *a, bn_status *st)
 {
     /* As NumPy writes types of others: bf16, and floats of 8 bits. */
     const bool byte = strcmp(descr, "|V1") == 0 || strcmp(descr, "<V1") == 0;
     a->void_bits = byte || strcmp(descr, "|V2") == 0 || strcmp(descr, "<V2") == 0;
-    a->dtype = byte ? RT_U8 : RT_U16;
+    a->dtype = byte ? BN_U8 : BN_U16;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].descr, descr) == 0) {
             a->dtype = kinds[i].dtype;
@@ -112,7 +112,7 @@ static bn_code read_descr(const char *name, const char *descr, job_npy *a, bn_st
                    name, descr);
 }
 
-static bn_code read_header(const char *name, header h, job_npy *a, bn_status *st)
+static bn_code read_header(const char *name, header h, rt_npy *a, bn_status *st)
 {
     char key[32], descr[32] = "";
     bool fortran = false, has_order = false, has_shape = false;
@@ -148,16 +148,16 @@ static bn_code read_header(const char *name, header h, job_npy *a, bn_status *st
     return read_descr(name, descr, a, st);
 }
 
-bn_code job_npy_parse(const char *name, const char *bytes, size_t size, job_npy *a, bn_status *st)
+bn_code rt_npy_parse(const char *name, const char *bytes, size_t size, rt_npy *a, bn_status *st)
 {
     const unsigned char *u = (const unsigned char *)bytes;
-    *a = (job_npy){0};
+    *a = (rt_npy){0};
     if (size < MAGIC_BYTES + 4 || memcmp(bytes, MAGIC, MAGIC_BYTES) != 0)
         return bn_fail(st, BN_FORMAT, "%s: not a .npy file", name);
     const int version = u[MAGIC_BYTES];
     const size_t start = version == 1 ? MAGIC_BYTES + 4 : MAGIC_BYTES + 6;
     if (version < 1 || version > 3 || u[MAGIC_BYTES + 1] != 0)
-        return bn_fail(st, BN_FORMAT, "%s: version %d.%d of .npy is not known", name, version,
+        return bn_fail(st, BN_FORMAT, "%s: unknown version %d.%d of .npy", name, version,
                        u[MAGIC_BYTES + 1]);
     if (size < start)
         return bn_fail(st, BN_FORMAT, "%s: cut off in its first bytes", name);
@@ -171,7 +171,7 @@ bn_code job_npy_parse(const char *name, const char *bytes, size_t size, job_npy 
     bn_code code = read_header(name, h, a, st);
     if (code != BN_OK)
         return code;
-    int64_t wanted = (int64_t)rt_dtype_bytes(a->dtype);
+    int64_t wanted = (int64_t)bn_dtype_bytes(a->dtype);
     bool overflow = false;
     for (size_t i = 0; i < a->rank; i++)
         overflow |= __builtin_mul_overflow(wanted, a->dims[i], &wanted);
@@ -188,18 +188,19 @@ bn_code job_npy_parse(const char *name, const char *bytes, size_t size, job_npy 
 
 static const char *descr_of(rt_dtype dtype)
 {
-    dtype = dtype == RT_BF16 ? RT_U16 : rt_dtype_is_f8(dtype) ? RT_U8 : dtype;
+    dtype = dtype == BN_BF16 ? BN_U16 : bn_dtype_is_f8(dtype) ? BN_U8 : dtype;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].dtype == dtype)
             return kinds[i].descr;
     return "|V1";
 }
 
-bn_code job_npy_write(const char *path, rt_dtype dtype, size_t rank, const int64_t *dims,
-                      const void *data, bn_status *st)
+bn_code rt_npy_write(const char *path, rt_dtype dtype, size_t rank, const int64_t *dims,
+                     const void *data, bn_status *st)
 {
-    bn_text head = {0}, file = {0};
-    size_t bytes = rt_dtype_bytes(dtype);
+    bn_text head = {0};
+    size_t bytes = bn_dtype_bytes(dtype);
+    bn_text_append(&head, MAGIC "\x01\x00\0\0", MAGIC_BYTES + 4 /* its length below */);
     bn_text_printf(&head, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr_of(dtype));
     for (size_t i = 0; i < rank; i++) {
         bn_text_printf(&head, "%s%lld%s", i ? " " : "", (long long)dims[i],
@@ -207,19 +208,22 @@ bn_code job_npy_write(const char *path, rt_dtype dtype, size_t rank, const int64
         bytes *= (size_t)dims[i];
     }
     bn_text_puts(&head, "), }");
-    while ((MAGIC_BYTES + 4 + head.length + 1) % ALIGNMENT != 0)
+    while ((head.length + 1) % ALIGNMENT != 0)
         bn_text_putc(&head, ' ');
     bn_text_putc(&head, '\n');
-    bn_text_append(&file, MAGIC "\x01\x00", MAGIC_BYTES + 2);
-    bn_text_putc(&file, (char)(head.length & 0xFF));
-    bn_text_putc(&file, (char)(head.length >> 8 & 0xFF));
-    if (head.data)
-        bn_text_append(&file, head.data, head.length);
-    bn_text_append(&file, data, bytes);
-    bn_code code = head.failed || file.failed
-                       ? bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for %zu bytes", path, bytes)
-                       : bn_file_write_atomic(path, file.data, file.length, st);
+    const size_t length = head.length - MAGIC_BYTES - 4;
+    head.data[MAGIC_BYTES + 2] = (char)(length & 0xFF);
+    head.data[MAGIC_BYTES + 3] = (char)(length >> 8);
+    bn_writer *writer = NULL;
+    bn_code code = bn_writer_begin(path, &writer, st);
+    if (code == BN_OK)
+        code = bn_writer_add(writer, head.data, head.length, st);
+    if (code == BN_OK)
+        code = bn_writer_add(writer, data, bytes, st);
+    if (code == BN_OK)
+        code = bn_writer_finish(writer, true, st);
+    else
+        bn_writer_drop(writer);
     bn_text_free(&head);
-    bn_text_free(&file);
     return code;
 }

@@ -1,9 +1,9 @@
 /*
- * replay_published.c - the ResNet50 step of pytorch/xla's issue 4475 ("TPU dynamo speed up on
+ * published_resnet50.c - the ResNet50 step of pytorch/xla's issue 4475 ("TPU dynamo speed up on
  * Training analysis", January 2023) and its follow-ups; results/findings/published.c has the
  * speedups of all models. Ours are only those numbers whose comment says so.
  */
-#include "harness/selftest/replay_priv.h"
+#include "harness/selftest/published_priv.h"
 
 #define FIVE_GRAPHS                                                                                \
     {"bench_input", "input sync", 0.083, 1.8}, {"bench_forward", "forward", 9.6, 4.3},             \
@@ -13,7 +13,7 @@
     }
 
 /* Overheads are PJRT time less device time. */
-const published_case replay_resnet50[REPLAY_CASES] = {
+const published_case published_resnet50[PUBLISHED_CASES] = {
     {.name = "lazy",
      .mode = "lazy",
      .graphs = 1,
@@ -59,7 +59,7 @@ const published_case replay_resnet50[REPLAY_CASES] = {
      .part_count = 1},
 };
 
-double replay_device_ms(const published_case *c)
+double published_device_ms(const published_case *c)
 {
     double sum = 0;
     for (size_t i = 0; i < c->part_count; i++)
@@ -67,7 +67,7 @@ double replay_device_ms(const published_case *c)
     return sum;
 }
 
-double replay_gap_ms(const published_case *c)
+double published_gap_ms(const published_case *c)
 {
     double known = c->trace_ms;
     for (size_t i = 0; i < c->part_count; i++)

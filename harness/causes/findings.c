@@ -1,13 +1,13 @@
 /*
- * complaints.c - what of an explanation costs time again and again, and what to do.
+ * findings.c - observations that cost time repeatedly, with advice.
  */
 #include "harness/causes/causes_priv.h"
 #include "results/findings/doctor.h"
 
 #include <string.h>
 
-static void complain(json_t *list, const char *rule, int64_t count, const json_t *first,
-                     const char *advice)
+static void add_finding(json_t *list, const char *rule, int64_t count, const json_t *first,
+                        const char *advice)
 {
     json_t *one =
         json_pack("{ss sI ss}", "rule", rule, "count", (json_int_t)count, "advice", advice);
@@ -18,7 +18,7 @@ static void complain(json_t *list, const char *rule, int64_t count, const json_t
     json_array_append_new(list, one);
 }
 
-/* A complaint for each cause that recompiles have, the first of them as its example. */
+/* A finding for each cause that recompiles have, with the first of them as its example. */
 static void of_recompiles(const json_t *recompiles, json_t *list)
 {
     const res_remedy *known;
@@ -35,11 +35,11 @@ static void of_recompiles(const json_t *recompiles, json_t *list)
             count++;
         }
         if (first)
-            complain(list, known->cause, count, first, known->advice);
+            add_finding(list, known->cause, count, first, known->advice);
     }
 }
 
-/* A complaint for each item of ITEMS that at least LEAST steps have. */
+/* A finding for each item of ITEMS that at least LEAST steps have. */
 static void of_items(const json_t *items, int64_t least, const char *rule, const char *advice,
                      json_t *list)
 {
@@ -49,7 +49,7 @@ static void of_items(const json_t *items, int64_t least, const char *rule, const
     {
         const int64_t of = json_integer_value(json_object_get(item, "steps"));
         if (of >= least)
-            complain(list, rule, of, item, advice);
+            add_finding(list, rule, of, item, advice);
     }
 }
 
@@ -67,21 +67,21 @@ static void of_misses(const json_t *misses, json_t *list)
         count++;
     }
     if (count > 1)
-        complain(list, "values", count, first,
-                 "A capture has a branch for each value that was read, and a new value traces the "
-                 "step again: do not read what differs in each step.");
+        add_finding(list, "values", count, first,
+                    "A capture has a branch for each value that was read, and a new value traces "
+                    "the step again: do not read values that differ in each step.");
 }
 
-json_t *explain_complaints(const json_t *e, bool seldom)
+json_t *cause_findings(const json_t *e, bool seldom)
 {
     json_t *list = json_array();
     const int64_t steps = json_integer_value(json_object_get(e, "steps"));
     const int64_t least = seldom ? 1 : steps / 2 + 1;
     of_recompiles(json_object_get(e, "recompiles"), list);
     of_items(json_object_get(e, "host_ops"), least, "host",
-             "The host computes it, between two transfers: use ops that StableHLO has.", list);
+             "The host computes this op, between two transfers: use ops that StableHLO has.", list);
     of_items(json_object_get(e, "reads"), least, "read",
-             "The host waits for the device here: read every N steps, behind the step.", list);
+             "The host waits for the device here: read every N steps, after the step.", list);
     of_misses(json_object_get(e, "guard_misses"), list);
     return list;
 }

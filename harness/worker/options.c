@@ -1,5 +1,5 @@
 /*
- * way.c - what every mode of a session is told.
+ * options.c - options of every mode of a session.
  */
 #include "harness/worker/worker.h"
 

@@ -1,13 +1,13 @@
 /*
- * rerun_estimates.c - times for a simulated device that bench estimate printed of a recorded step:
- * what another device's compiler expects of each of its programs.
+ * replay_estimates.c - times for a simulated device that bench estimate printed of a recorded step:
+ * the estimates of another device's compiler for each of its programs.
  */
-#include "harness/replay/rerun_priv.h"
+#include "harness/replay/replay_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* No step of ours has a program that takes longer. */
+/* A longer time of a program is damage. */
 #define MOST_MS 1e9
 
 static const char *word(const json_t *object, const char *name)
@@ -56,7 +56,7 @@ static bn_code find_time(const json_t *lines, const char *variant, const char *n
     return BN_OK;
 }
 
-/* The name goes into variants, files and tables. */
+/* Topologies go into variants, files and tables. */
 static bool is_plain(const char *topology)
 {
     const size_t length = strspn(topology, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -64,18 +64,18 @@ static bool is_plain(const char *topology)
     return length > 0 && length <= JOB_MOST_TOPOLOGY && !topology[length];
 }
 
-/* A line that is not understood may have had the time that another one of them contradicts. */
+/* Every line must be understood: an unknown one might contradict a time. */
 static bn_code check_lines(const json_t *lines, bn_status *st)
 {
     if (!json_is_array(lines))
-        return bn_fail(st, BN_FORMAT, "it is no list of what bench estimate prints");
+        return bn_fail(st, BN_FORMAT, "not a list that bench estimate prints");
     for (size_t i = 0; i < json_array_size(lines); i++) {
         const json_t *line = json_array_get(lines, i);
         const json_t *experiment = json_object_get(line, "experiment");
         if (!json_is_string(json_object_get(experiment, "variant")) ||
             !json_is_string(json_object_get(line, "graph")) ||
             !json_is_string(json_object_get(line, "topology")))
-            return bn_fail(st, BN_FORMAT, "entry %zu is none that bench estimate prints", i + 1);
+            return bn_fail(st, BN_FORMAT, "entry %zu is not one that bench estimate prints", i + 1);
     }
     return BN_OK;
 }
@@ -101,7 +101,7 @@ static bn_code state_times(json_t *request, const json_t *lines, bn_status *st)
     return BN_OK;
 }
 
-bn_code rerun_take_estimates(json_t *request, const char *path, bn_status *st)
+bn_code replay_take_estimates(json_t *request, const char *path, bn_status *st)
 {
     char *text = NULL;
     size_t size = 0;
@@ -113,7 +113,7 @@ bn_code rerun_take_estimates(json_t *request, const char *path, bn_status *st)
         code = check_lines(lines, st);
     free(text);
     if (code == BN_OK && strcmp(word(request, "cost"), "recorded") != 0)
-        code = bn_fail(st, BN_INVALID, "--cost %s is another way to weigh the programs",
+        code = bn_fail(st, BN_INVALID, "--cost %s gives the programs other costs",
                        word(request, "cost"));
     if (code == BN_OK)
         code = state_times(request, lines, st);

@@ -1,7 +1,7 @@
 /*
- * rerun_table.c - recorded and replayed times side by side, and what they say.
+ * replay_table.c - recorded and replayed times side by side, and their explanation.
  */
-#include "harness/replay/rerun_priv.h"
+#include "harness/replay/replay_priv.h"
 
 #include "results/findings/findings.h"
 
@@ -9,17 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What one runtime came to. */
+/* Figures of one runtime. */
 typedef struct figures {
-    res_over wall[RERUN_WAYS]; /* of a step */
-    res_over device;           /* of all its executions together */
-    bool have[RERUN_WAYS];
+    res_over wall[REPLAY_VARIANTS]; /* of a step */
+    res_over device;                /* of all its executions together */
+    bool have[REPLAY_VARIANTS];
     bool simulated, opaque;
     res_pool pool; /* of those back to back */
     res_figures of;
 } figures;
 
-static const res_over untold = {.value = {(double)NAN, (double)NAN, (double)NAN}};
+static const res_over unknown = {.value = {(double)NAN, (double)NAN, (double)NAN}};
 
 static bool some_good(res_record *const *records, size_t count)
 {
@@ -30,20 +30,20 @@ static bool some_good(res_record *const *records, size_t count)
 }
 
 /* To be ended with end_figures. */
-static figures make_figures(const rerun_result *r)
+static figures make_figures(const replay_result *r)
 {
-    figures f = {.device = untold};
-    for (int way = 0; way < RERUN_WAYS; way++) {
-        const res_record *const *records = (const res_record *const *)r->records[way];
+    figures f = {.device = unknown};
+    for (int v = 0; v < REPLAY_VARIANTS; v++) {
+        const res_record *const *records = (const res_record *const *)r->records[v];
         res_pool pool;
-        f.wall[way] = untold;
-        if (!some_good(r->records[way], r->counts[way]))
+        f.wall[v] = unknown;
+        if (!some_good(r->records[v], r->counts[v]))
             continue;
-        res_pool_make(records, r->counts[way], &pool);
+        res_pool_make(records, r->counts[v], &pool);
         const res_figures of = res_pool_figures(&pool);
-        f.have[way] = true;
-        f.wall[way] = of.wall;
-        if (way != RERUN_QUEUED) {
+        f.have[v] = true;
+        f.wall[v] = of.wall;
+        if (v != REPLAY_QUEUED) {
             res_pool_free(&pool);
             continue;
         }
@@ -58,7 +58,7 @@ static figures make_figures(const rerun_result *r)
 
 static void end_figures(figures *f)
 {
-    if (f->have[RERUN_QUEUED])
+    if (f->have[REPLAY_QUEUED])
         res_pool_free(&f->pool);
 }
 
@@ -91,7 +91,7 @@ static double recorded_us(const job_step *s, size_t index)
 static json_t *programs_json(const job_step *s, const figures *f)
 {
     json_t *list = json_array();
-    const res_record *newest = f->have[RERUN_QUEUED] ? f->pool.newest : NULL;
+    const res_record *newest = f->have[REPLAY_QUEUED] ? f->pool.newest : NULL;
     for (size_t i = 0; newest && i < newest->execution_count && i < s->programs; i++) {
         const res_execution *x = &newest->executions[i];
         const res_execution_figures e = res_pool_execution(&f->pool, &f->of, x);
@@ -104,19 +104,20 @@ static json_t *programs_json(const job_step *s, const figures *f)
     return list;
 }
 
-static json_t *result_json(const job_step *s, const rerun_result *r)
+static json_t *result_json(const job_step *s, const replay_result *r)
 {
     figures f = make_figures(r);
-    json_t *json = json_pack(
-        "{ss sb sb so so so so so}", "runtime", r->experiment->what.runtime, "simulated",
-        (int)f.simulated, "opaque", (int)f.opaque, "back_to_back", over_json(&f.wall[RERUN_QUEUED]),
-        "one_by_one", over_json(&f.wall[RERUN_AWAITED]), "paced", over_json(&f.wall[RERUN_PACED]),
-        "device", over_json(&f.device), "programs", programs_json(s, &f));
+    json_t *json =
+        json_pack("{ss sb sb so so so so so}", "runtime", r->experiment->what.runtime, "simulated",
+                  (int)f.simulated, "opaque", (int)f.opaque, "back_to_back",
+                  over_json(&f.wall[REPLAY_QUEUED]), "one_by_one",
+                  over_json(&f.wall[REPLAY_AWAITED]), "paced", over_json(&f.wall[REPLAY_PACED]),
+                  "device", over_json(&f.device), "programs", programs_json(s, &f));
     end_figures(&f);
     return json;
 }
 
-static void print_json(const job_step *s, const rerun_result *results, size_t count)
+static void print_json(const job_step *s, const replay_result *results, size_t count)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
@@ -178,9 +179,9 @@ static void put_steps(const job_step *s, const figures *f, res_format format, bn
     json_t *rows = json_array();
     put_line(rows, "recorded: wall", (res_interval){s->wall_ns, none, none}, s->wall_ns);
     put_line(rows, "recorded: device busy", (res_interval){s->device_ns, none, none}, s->wall_ns);
-    put_line(rows, "replay: back to back", f->wall[RERUN_QUEUED].value, s->wall_ns);
-    put_line(rows, "replay: one by one", f->wall[RERUN_AWAITED].value, s->wall_ns);
-    put_line(rows, "replay: with the host's time", f->wall[RERUN_PACED].value, s->wall_ns);
+    put_line(rows, "replay: back to back", f->wall[REPLAY_QUEUED].value, s->wall_ns);
+    put_line(rows, "replay: one by one", f->wall[REPLAY_AWAITED].value, s->wall_ns);
+    put_line(rows, "replay: with the host's time", f->wall[REPLAY_PACED].value, s->wall_ns);
     put_line(rows, "replay: device", f->device.value, s->wall_ns);
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
     json_decref(rows);
@@ -223,7 +224,7 @@ static void put_head(const job_step *s, bn_text *out)
                    s->inputs, s->input_bytes / 1e6, s->carried);
 }
 
-/* What opaque programs cost. */
+/* The costs of opaque programs. */
 static void put_cost(const job_step *s, bn_text *out)
 {
     const char *cost = json_string_value(json_object_get(s->request, "cost"));
@@ -231,27 +232,27 @@ static void put_cost(const job_step *s, bn_text *out)
     bn_text_puts(out, "The device is simulated and cannot read these programs: they are opaque, "
                       "and compute nothing.\n");
     if (topology)
-        bn_text_printf(out, "They cost what the compiler of %s estimated.\n", topology);
+        bn_text_printf(out, "Their times are the estimates of the compiler of %s.\n", topology);
     else if (cost && strcmp(cost, "roofline") == 0)
-        bn_text_puts(out, "They cost what the recording states: its compiler's FLOPs and bytes, by "
-                          "roofline.\n");
+        bn_text_puts(out,
+                     "Their times are the roofline's, of the compiler's FLOPs and bytes in the "
+                     "recording.\n");
     else
-        bn_text_puts(out, "They cost what the recording states: its device times.\n");
+        bn_text_puts(out, "Their times are the recorded device times.\n");
 }
 
-/* What the paced way assumes. */
+/* The assumptions of the paced variant. */
 static void put_pace(const job_step *s, bn_text *out)
 {
     bn_text_printf(
         out,
         "With the host's time, the host is busy before each execution for as long as the "
-        "recorded one was:\n%.3f ms a step for its work and %.3f ms for its rest, on any "
-        "runtime.\n%s\nDispatch is this runtime's own. Recorded transfers and reads are "
-        "left out.\n",
+        "recorded host was:\n%.3f ms of work and %.3f ms of rest a step, on any runtime.\n%s\n"
+        "Dispatch is this runtime's own. Recorded transfers and reads are left out.\n",
         s->host_ns / 1e6, s->idle_ns / 1e6,
         s->ahead ? "The recorded host did not wait before each next step, so two steps "
                    "are in flight."
-                 : "It waits for the device where that one did.");
+                 : "It waits for the device where the recorded host did.");
     if (!s->cpu_clocks)
         bn_text_puts(out, "CPU clocks were not recorded: the host's waits outside of calls count "
                           "as work.\n");
@@ -259,37 +260,36 @@ static void put_pace(const job_step *s, bn_text *out)
 
 static void put_words(const job_step *s, const figures *f, bn_text *out)
 {
-    const double queued_ns = f->wall[RERUN_QUEUED].value.estimate;
+    const double queued_ns = f->wall[REPLAY_QUEUED].value.estimate;
     if (isfinite(queued_ns) && s->wall_ns > 0 && !f->simulated)
         bn_text_printf(
             out,
-            "\nBack to back a step takes %.2f of the recorded wall.\nBeside the host's gaps, "
-            "made-up values and a busier or less busy machine change it, too.\n",
+            "\nBack to back a step takes %.2f of the recorded wall.\nThe missing gaps of the host, "
+            "made-up values and the load of the machine all change it.\n",
             queued_ns / s->wall_ns);
     bn_text_printf(
         out,
-        "%sBack to back there are no gaps between executions. A replay fuses no programs, "
-        "and sends no batches.\n",
+        "%sBack to back, there are no gaps between executions. A replay fuses no programs and "
+        "sends no batches.\n",
         f->simulated ? "\n" : "");
-    if (f->have[RERUN_PACED])
+    if (f->have[REPLAY_PACED])
         put_pace(s, out);
     if (f->opaque)
         put_cost(s, out);
 }
 
-/* FIRST: nothing stands before it. */
-static void put_result(const job_step *step, const rerun_result *result, res_format format,
+/* FIRST: with the head of the page. */
+static void put_result(const job_step *step, const replay_result *result, res_format format,
                        bool first, bn_text *out)
 {
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     figures f = make_figures(result);
-    if (!f.have[RERUN_QUEUED] && !f.have[RERUN_AWAITED] && !f.have[RERUN_PACED])
-        return; /* why was said */
+    if (!f.have[REPLAY_QUEUED] && !f.have[REPLAY_AWAITED] && !f.have[REPLAY_PACED])
+        return; /* the reason was reported */
     if (people && first) {
         bn_text head = {0};
         put_head(step, &head);
-        res_put_lines(out, format, head.data ? head.data : "");
-        out->failed = out->failed || head.failed;
+        res_put_lines(out, format, head.data);
         bn_text_free(&head);
     }
     if (people)
@@ -300,20 +300,19 @@ static void put_result(const job_step *step, const rerun_result *result, res_for
     put_steps(step, &f, format, out);
     if (people)
         bn_text_putc(out, '\n');
-    if (f.have[RERUN_QUEUED])
+    if (f.have[REPLAY_QUEUED])
         put_programs(step, &f, format, out);
-    if (f.have[RERUN_QUEUED] && people) {
+    if (f.have[REPLAY_QUEUED] && people) {
         bn_text words = {0};
         put_words(step, &f, &words);
-        res_put_lines(out, format, words.data ? words.data : "");
-        out->failed = out->failed || words.failed;
+        res_put_lines(out, format, words.data);
         bn_text_free(&words);
     }
     end_figures(&f);
 }
 
-void rerun_print(const job_step *step, const rerun_result *results, size_t count, res_format format,
-                 const cli_output *output)
+void replay_print(const job_step *step, const replay_result *results, size_t count,
+                  res_format format, const cli_output *output)
 {
     bn_text out = {0}, wide = {0};
     if (format == RES_TABLE_JSON) {

@@ -1,6 +1,6 @@
-/* replay_table.c - published and replayed figures side by side, and what they leave unexplained. */
+/* published_table.c - published and replayed figures side by side, and the unexplained rest. */
 #define _GNU_SOURCE
-#include "harness/selftest/replay_priv.h"
+#include "harness/selftest/published_priv.h"
 #include "models/model.h"
 #include "results/tables/tables.h"
 
@@ -9,60 +9,59 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool for_people(const replay *r)
+static bool for_people(const published_replay *r)
 {
     return res_format_is_text(r->format) || r->format == RES_TABLE_MARKDOWN;
 }
 
-static void say(const replay *r, const char *format, ...) BN_PRINTF(2, 3);
+static void say(const published_replay *r, const char *format, ...) BN_PRINTF(2, 3);
 /* To standard output; a paragraph is one line, which narrow text breaks. */
-static void say(const replay *r, const char *format, ...)
+static void say(const published_replay *r, const char *format, ...)
 {
     bn_text text = {0};
     char *words = NULL;
     va_list list;
     va_start(list, format);
-    const bool made = vasprintf(&words, format, list) >= 0;
+    if (vasprintf(&words, format, list) < 0)
+        bn_out_of_memory(0);
     va_end(list);
-    if (!made)
-        return;
     res_put_set_in(&text, r->format, words);
     free(words);
     cli_text(&text);
 }
 
-static void print_head(const replay *r, const char *what)
+static void print_head(const published_replay *r, const char *what)
 {
     if (for_people(r))
         say(r,
-            "%s\nPublished: %s.\nReplayed: the simulated runtime (tpu-v4-2023), front end "
-            "emulated at %.0f ns a node. Nothing here was measured on a TPU.\n",
+            "%s\nPublished: %s.\nReplayed: on the simulated runtime (tpu-v4-2023), with a "
+            "framework emulated at %.0f ns a node. Nothing here was measured on a TPU.\n",
             what, res_published_source, r->node_ns);
     if (for_people(r) && r->topology)
         say(r,
-            "Device times are estimated by the compiler for %s (%s); overheads and tracing "
+            "Device times are estimates of the compiler for %s (%s); overheads and tracing "
             "are the published ones.\n",
             r->topology, r->step);
     if (for_people(r))
         say(r, "\n");
 }
 
-/* What the machine did meanwhile; nothing where it was quiet. */
-static void put_busy(const replay *r, bn_text *out)
+/* The interference meanwhile; nothing where the machine was idle. */
+static void put_busy(const published_replay *r, bn_text *out)
 {
     res_put_witness(&r->witness, r->busiest_case[0] ? &r->busiest : NULL, r->busiest_case, out);
 }
 
-static void print_busy(const replay *r)
+static void print_busy(const published_replay *r)
 {
     bn_text sentence = {0};
     put_busy(r, &sentence);
-    if (sentence.data && sentence.length > 0)
+    if (sentence.length > 0)
         say(r, "\n%s\n", sentence.data);
     bn_text_free(&sentence);
 }
 
-static void print_json(const replay *r, json_t *all)
+static void print_json(const published_replay *r, json_t *all)
 {
     bn_text sentence = {0};
     put_busy(r, &sentence);
@@ -85,19 +84,19 @@ static double overheads_ms(const published_case *c)
     return sum;
 }
 
-static json_t *resnet50_json(const replay *r)
+static json_t *resnet50_json(const published_replay *r)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; i < REPLAY_CASES; i++) {
-        const published_case *c = &replay_resnet50[i];
+    for (size_t i = 0; i < PUBLISHED_CASES; i++) {
+        const published_case *c = &published_resnet50[i];
         const replayed *x = &r->cases[i];
         json_array_append_new(
             rows,
             json_pack("{ss si s{sf sf sf sf ss sb} sf s{sf sf sf sf si} sf}", "case", c->name,
                       "graphs", c->graphs, "published", "trace_ms", c->trace_ms, "device_ms",
-                      replay_device_ms(c), "overhead_ms", overheads_ms(c), "wall_ms", c->wall_ms,
+                      published_device_ms(c), "overhead_ms", overheads_ms(c), "wall_ms", c->wall_ms,
                       "wall_source", c->wall_source, "parts_published", (int)c->parts_published,
-                      "set_device_ms", replay_device_ms(&r->set[i]), "replayed", "trace_ms",
+                      "set_device_ms", published_device_ms(&r->set[i]), "replayed", "trace_ms",
                       x->trace_ms, "device_ms", x->device_ms, "overhead_ms", x->overhead_ms,
                       "wall_ms", x->wall_ms, "executions", x->executions, "unexplained_ms",
                       c->wall_ms > 0 ? c->wall_ms - x->wall_ms : 0));
@@ -107,7 +106,7 @@ static json_t *resnet50_json(const replay *r)
                      "cases", rows);
 }
 
-static void put_cases(const replay *r, bn_text *out)
+static void put_cases(const published_replay *r, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"step", false},  {"graphs", true},           {"tracing", true},
@@ -115,8 +114,8 @@ static void put_cases(const replay *r, bn_text *out)
         {"bench", true},  {"wall replayed", true},    {"wall published", true},
         {"", false},      {"unexplained", true},      {"a graph", true}};
     json_t *rows = json_array();
-    for (size_t i = 0; i < REPLAY_CASES; i++) {
-        const published_case *c = &replay_resnet50[i];
+    for (size_t i = 0; i < PUBLISHED_CASES; i++) {
+        const published_case *c = &published_resnet50[i];
         const replayed *x = &r->cases[i];
         const double rest = x->wall_ms - x->trace_ms - x->device_ms - x->overhead_ms;
         json_t *row = json_array();
@@ -124,7 +123,7 @@ static void put_cases(const replay *r, bn_text *out)
         res_sheet_put(row, "%d", x->executions);
         res_sheet_put(row, "%.2f", x->trace_ms);
         res_sheet_put(row, "%.2f", x->device_ms);
-        res_sheet_put(row, "%.2f", replay_device_ms(c));
+        res_sheet_put(row, "%.2f", published_device_ms(c));
         res_sheet_put(row, "%.2f", x->overhead_ms);
         res_sheet_put(row, "%.2f", rest);
         res_sheet_put(row, "%.2f", x->wall_ms);
@@ -142,19 +141,18 @@ static void put_cases(const replay *r, bn_text *out)
     json_decref(rows);
 }
 
-static void print_star(const replay *r)
+static void print_star(const published_replay *r)
 {
-    say(r, "* Published device times put together from those of other cases; the wall follows "
-           "from the published speedups. How many graphs those had is our reading of the "
-           "publication.\n");
+    say(r, "* Device times are combined from those of other published cases; the wall follows from "
+           "the published speedups, whose numbers of graphs are our reading of the publication.\n");
 }
 
-/* What the estimated times come to beside the published ones. */
-static void print_estimated(const replay *r)
+/* Estimated and published times. */
+static void print_estimated(const published_replay *r)
 {
-    const double one = replay_device_ms(&r->set[0]), five = replay_device_ms(&r->set[1]);
-    const double published_one = replay_device_ms(&replay_resnet50[0]),
-                 published_five = replay_device_ms(&replay_resnet50[1]);
+    const double one = published_device_ms(&r->set[0]), five = published_device_ms(&r->set[1]);
+    const double published_one = published_device_ms(&published_resnet50[0]),
+                 published_five = published_device_ms(&published_resnet50[1]);
     say(r,
         "\nAll times in ms. One graph: estimated %.2f, published %.2f (%+.1f %%). Five graphs: "
         "estimated %.2f, published %.2f (%+.1f %%), %.2f times one graph, published %.2f "
@@ -165,35 +163,34 @@ static void print_estimated(const replay *r)
 }
 
 /* Why five graphs were slower than tracing each step; the terms add up. */
-static void print_why(const replay *r)
+static void print_why(const published_replay *r)
 {
-    const published_case *a = &replay_resnet50[0], *b = &replay_resnet50[1];
+    const published_case *a = &published_resnet50[0], *b = &published_resnet50[1];
     const double tracing = b->trace_ms - a->trace_ms;
-    const double device = replay_device_ms(b) - replay_device_ms(a);
+    const double device = published_device_ms(b) - published_device_ms(a);
     const double overhead = overheads_ms(b) - overheads_ms(a);
-    const double gap_lazy = replay_gap_ms(a), gap_five = replay_gap_ms(b);
+    const double gap_lazy = published_gap_ms(a), gap_five = published_gap_ms(b);
     say(r,
-        "\nAll times in ms. Why five captured graphs took %.1f ms more than tracing every "
-        "step:\n",
+        "\nAll times in ms. Five captured graphs took %.1f ms more than tracing every step, "
+        "because of:\n",
         b->wall_ms - a->wall_ms);
     say(r, "  %+7.2f  no tracing\n", tracing);
-    say(r, "  %+7.2f  device: five programs instead of one compute the same with less fused\n",
-        device);
-    say(r, "  %+7.2f  overheads: PJRT time less device time of five executions instead of one\n",
+    say(r, "  %+7.2f  device: five programs fuse less than one\n", device);
+    say(r, "  %+7.2f  overheads: PJRT time minus device time of five executions, not one\n",
         overhead);
     say(r,
-        "  %+7.2f  host gaps: time outside of tracing and of every execution (%.2f of %.1f "
-        "against %.2f of %.1f)\n",
+        "  %+7.2f  host gaps: time outside of tracing and executions (%.2f of %.1f, lazy %.2f of "
+        "%.1f)\n",
         gap_five - gap_lazy, gap_five, b->wall_ms, gap_lazy, a->wall_ms);
     say(r,
-        "Device and runtime account for %.1f ms of the captured step (replayed: %.1f); the rest, "
-        "the host gaps, was the front end's: no setting of a runtime makes them. Executions "
-        "that are queued and not awaited one by one hide their overheads: %.1f ms.\n",
+        "Device and runtime account for %.1f ms of the captured step (replayed: %.1f). The rest, "
+        "the host gaps, was the framework's: no setting of a runtime causes them. Queued "
+        "executions, which are not awaited one by one, hide their overheads: %.1f ms.\n",
         b->wall_ms - gap_five, r->cases[1].wall_ms, r->cases[2].wall_ms);
     print_star(r);
 }
 
-void replay_print_resnet50(const replay *r)
+void published_print_resnet50(const published_replay *r)
 {
     if (r->format == RES_TABLE_JSON) {
         print_json(r, resnet50_json(r));
@@ -213,24 +210,24 @@ void replay_print_resnet50(const replay *r)
 
 /* ---- ten models ---------------------------------------------------------------------------- */
 
-/* The predicted speedup of column C: by runtime and tracing alone; or with GAPS, the times of the
- * host that the published ResNet50 case leaves over, for each lazy step and each captured graph. */
-static double predict(const replay *r, size_t index, size_t c, bool gaps)
+/* The predicted speedup of column C: by runtime and tracing alone, or with GAPS, the unexplained
+ * host times of the published ResNet50 case for each lazy step and each captured graph. */
+static double predict(const published_replay *r, size_t index, size_t c, bool gaps)
 {
-    const published_case *lazy = &replay_resnet50[0], *five = &replay_resnet50[1];
+    const published_case *lazy = &published_resnet50[0], *five = &published_resnet50[1];
     const replayed *x = &r->captured[index][c];
     if (!x->measured || !r->lazy[index].measured)
-        return (double)NAN; /* it failed, or was not reached */
+        return (double)NAN;
     double above = r->lazy[index].wall_ms, below = x->wall_ms;
     if (gaps) {
-        above += replay_gap_ms(lazy);
-        below += x->executions * replay_gap_ms(five) / (double)five->part_count;
+        above += published_gap_ms(lazy);
+        below += x->executions * published_gap_ms(five) / (double)five->part_count;
     }
     return above / below;
 }
 
 /* Geometric mean of the factors by which the predictions are too high or too low. */
-static double typical_factor(const replay *r, size_t c, bool gaps)
+static double typical_factor(const published_replay *r, size_t c, bool gaps)
 {
     double sum = 0;
     int count = 0;
@@ -243,7 +240,7 @@ static double typical_factor(const replay *r, size_t c, bool gaps)
 }
 
 /* Share of the pairs of models that the prediction puts in the published order. */
-static double ordered_share(const replay *r, size_t c, bool gaps)
+static double ordered_share(const published_replay *r, size_t c, bool gaps)
 {
     int right = 0, all = 0;
     for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++)
@@ -257,7 +254,7 @@ static double ordered_share(const replay *r, size_t c, bool gaps)
     return (double)right / all;
 }
 
-static double mean_of(const replay *r, size_t c, int which)
+static double mean_of(const published_replay *r, size_t c, int which)
 {
     double sum = 0;
     int count = 0;
@@ -270,7 +267,7 @@ static double mean_of(const replay *r, size_t c, int which)
     return sum / count;
 }
 
-static json_t *models_json(const replay *r)
+static json_t *models_json(const published_replay *r)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++) {
@@ -303,7 +300,7 @@ static void put_column(json_t *row, double published, double plain, double gaps)
     res_sheet_put(row, isfinite(gaps) ? "%.2f" : "-", gaps);
 }
 
-static json_t *model_row(const replay *r, size_t i)
+static json_t *model_row(const published_replay *r, size_t i)
 {
     json_t *row = json_array();
     res_sheet_put(row, "%s", res_published_models[i].published);
@@ -317,7 +314,7 @@ static json_t *model_row(const replay *r, size_t i)
     return row;
 }
 
-static void put_rows(const replay *r, bn_text *out)
+static void put_rows(const published_replay *r, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"model", false},    {"batch", true},     {"nodes", true},     {"lazy ms", true},
@@ -337,17 +334,17 @@ static void put_rows(const replay *r, bn_text *out)
     json_decref(rows);
 }
 
-static void print_honesty(const replay *r)
+static void print_limits(const published_replay *r)
 {
     say(r,
         "\nSpeedup of captured over lazy training steps: published, predicted from tracing, "
         "graphs and roofline, and predicted with the host gaps of the published ResNet50 case "
         "(%.2f ms a lazy step, %.2f ms a captured graph).\n",
-        replay_gap_ms(&replay_resnet50[0]),
-        replay_gap_ms(&replay_resnet50[1]) / (double)replay_resnet50[1].part_count);
+        published_gap_ms(&published_resnet50[0]),
+        published_gap_ms(&published_resnet50[1]) / (double)published_resnet50[1].part_count);
     for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
         say(r,
-            "  %d %s: off by a factor of %.2f typically (with gaps %.2f), %.0f %% of the pairs "
+            "  %d %s: typically off by a factor of %.2f (with gaps %.2f), %.0f %% of the pairs "
             "of models in the published order (%.0f %%); published mean %.4f\n",
             res_published_graphs[c], res_published_graphs[c] == 1 ? "graph " : "graphs",
             typical_factor(r, c, false), typical_factor(r, c, true),
@@ -356,23 +353,22 @@ static void print_honesty(const replay *r)
     say(r,
         "Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
         "time by the roofline is %.2f ms, published %.2f).\n",
-        r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
+        r->node_ns, 100 * r->efficiency, r->roofline_ms, published_resnet50[0].parts[0].device_ms);
     if (r->memory_bytes > 0)
-        say(r,
-            "The largest case, %s, had %.1f GB of the device's %.1f GB of memory in use at most.\n",
+        say(r, "The largest case, %s, used at most %.1f GB of the device's %.1f GB of memory.\n",
             r->largest, r->memory_bytes / 1e9, r->memory_limit / 1e9);
     say(r,
-        "What this cannot explain: one efficiency for all models (small and depthwise "
-        "convolutions reach another share than ResNet50's); overheads and gaps that differ by "
-        "graph and model; nodes of PyTorch, which are not ours one by one; that the published "
-        "steps were forward and backward passes, and these end in an SGD update; batch sizes "
-        "(TorchBench's own are taken) and graph counts that the publication does not give. The "
-        "published mean of the last column is neither the arithmetic mean of its values (%.3f) "
-        "nor the geometric one.\n",
+        "Limits: one efficiency for all models (small and depthwise convolutions differ from "
+        "ResNet50's); one overhead and gap for all graphs and models; bench's nodes, which are not "
+        "PyTorch's one by one; steps that end in an SGD update, while the published ones were "
+        "forward and backward passes; batch sizes (TorchBench's own) and graph counts that the "
+        "publication does not give. The published mean of the last column is neither the "
+        "arithmetic "
+        "mean of its values (%.3f) nor the geometric one.\n",
         mean_of(r, RES_PUBLISHED_COLUMNS - 1, 0));
 }
 
-void replay_print_models(const replay *r)
+void published_print_models(const published_replay *r)
 {
     if (r->format == RES_TABLE_JSON) {
         print_json(r, models_json(r));
@@ -384,6 +380,6 @@ void replay_print_models(const replay *r)
     cli_text(&rows);
     if (!for_people(r))
         return;
-    print_honesty(r);
+    print_limits(r);
     print_busy(r);
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# check_rerun.sh - what the recorder wrote is replayed, as TAP: a program of our own
+# check_replay_recorded.sh - what the recorder wrote is replayed, as TAP: a program of our own
 # (pjrt_program.c) is recorded on the default runtime, and its step runs again on that runtime and on
 # the simulated one. Recordings by hand are check_replay.sh's.
 set -u
