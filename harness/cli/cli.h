@@ -159,6 +159,7 @@ typedef struct cli_option {
     const char *fallback; /* the value where it is not given, as one would write it; NULL: zero */
     double least, most;   /* of numbers; MOST, of whole numbers only, 0: no limit */
     const char *text;     /* for --help */
+    void (*more)(bn_text *out); /* appends the end of it, known as the program runs; NULL: none */
     /* Values that it takes, "a, b", for completion and suggestions: constant, or appended to OUT as
      * the program runs. Neither: any. */
     const char *choices;

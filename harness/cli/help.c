@@ -55,6 +55,8 @@ void cli_help(const cli_table *table, bn_text *out)
         bn_text_printf(out, "%*s", (int)(HELP_COLUMN - used), "");
         bn_text_clear(&text);
         bn_text_puts(&text, row->text);
+        if (row->more)
+            row->more(&text);
         if (row->fallback && row->fallback[0])
             bn_text_printf(&text, " [%s%s]", row->fallback, unit_of(row));
         wrap(out, text.data);
@@ -173,7 +175,12 @@ void cli_man(const cli_table *table, bn_text *out)
             bn_text_puts(out, "\\fR");
         }
         bn_text_putc(out, '\n');
-        roff(out, row->text);
+        bn_text more = {0};
+        bn_text_puts(&more, row->text);
+        if (row->more)
+            row->more(&more);
+        roff(out, more.data);
+        bn_text_free(&more);
         if (row->fallback && row->fallback[0]) {
             bn_text_puts(out, " (default: ");
             roff(out, row->fallback);

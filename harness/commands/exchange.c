@@ -47,11 +47,15 @@ static int export_records(const char *store, const char *format, const char *fil
     bn_status st = {.code = BN_OK};
     res_collection all = {0};
     res_export export = {0};
-    if (!format)
-        bn_fail(&st, BN_INVALID, "bench export needs --to: %s", RES_EXPORT_NAMES);
-    else if (res_export_check(format, &st) != BN_OK)
-        return (int)cli_complain(&st); /* reading a large store takes long */
-    if (st.code != BN_OK || command_all_read(store, &all, &st) != BN_OK)
+    /* The format comes first: reading a large store takes long. */
+    if (!format) {
+        bn_text names = {0};
+        res_export_names(&names);
+        bn_fail(&st, BN_INVALID, "bench export needs --to: %s", names.data);
+        bn_text_free(&names);
+    }
+    if (!format || res_export_check(format, &st) != BN_OK ||
+        command_all_read(store, &all, &st) != BN_OK)
         return (int)cli_complain(&st);
     job_say_damaged(all.damaged, all.damaged_count);
     int code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
@@ -73,8 +77,8 @@ typedef struct export_options {
 #define AT(member) offsetof(export_options, member)
 
 static const cli_option export_rows[] = {
-    {"to", "FORMAT", CLI_TEXT, AT(to), .choices = RES_EXPORT_NAMES, .also = "format",
-     .text = RES_EXPORT_NAMES},
+    {"to", "FORMAT", CLI_TEXT, AT(to), .values = res_export_names, .also = "format",
+     .more = res_export_names, .text = ""},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .also = "o",
      .text = "a file, or a folder for asv, pytorch-benchmark, xla and xspace; without it a file "
              "goes to standard output. --force replaces what is there"},

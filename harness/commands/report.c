@@ -13,19 +13,6 @@
 
 /* ---- a picture --------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    bn_code (*make)(const res_collection *all, plot *p, bn_status *st);
-} kinds[] = {
-    {"ledger", plot_ledger},
-    {"speedup", plot_speedup},
-    {"overhead", plot_overhead},
-    {"steps", plot_steps},
-    {"distribution", plot_distribution_of_store},
-};
-#define PLOT_NAMES "ledger, speedup, overhead, steps, distribution"
-#define KINDS (sizeof kinds / sizeof *kinds)
-
 /* The records that ASKED asks for. */
 static bn_code load(const command_selection *asked, bool verbose, res_collection *all,
                     bn_status *st)
@@ -44,13 +31,11 @@ static bn_code make_plot(const command_selection *asked, const char *what, bool 
                          const char *file, res_collection *all, bn_text *out, bn_status *st)
 {
     plot_format format;
-    size_t kind = 0;
-    while (kind < KINDS && strcmp(kinds[kind].name, what) != 0)
-        kind++;
-    if (kind == KINDS)
-        return strcmp(what, "series") == 0 || strcmp(what, "history") == 0
-                   ? bn_fail(st, BN_INVALID, "for series use bench history --output")
-                   : bn_fail_choice(st, "plot", what, PLOT_NAMES);
+    const plot_kind *kind;
+    if (strcmp(what, "series") == 0 || strcmp(what, "history") == 0)
+        return bn_fail(st, BN_INVALID, "for series use bench history --output");
+    if (plot_kind_find(what, &kind, st) != BN_OK)
+        return st->code;
     if (!file)
         return bn_fail(st, BN_INVALID,
                        "bench report --plot needs --output FILE.svg, .png or .gp");
@@ -59,7 +44,7 @@ static bn_code make_plot(const command_selection *asked, const char *what, bool 
         code = load(asked, verbose, all, st);
     plot p = {0};
     if (code == BN_OK)
-        code = kinds[kind].make(all, &p, st);
+        code = kind->make(all, &p, st);
     if (code == BN_OK)
         code = plot_render(&p, format, out, st);
     plot_free(&p);
@@ -205,8 +190,8 @@ static const cli_option rows[] = {
     {"output", "FILE", CLI_TEXT, AT(file), .also = "o",
      .text = "file of the page, .html, or of the picture, .svg, .png or .gp; what is there is "
              "replaced, since it can be made again from the records"},
-    {"plot", "NAME", CLI_TEXT, AT(plot), .choices = PLOT_NAMES,
-     .text = "one picture in place of the page: " PLOT_NAMES},
+    {"plot", "NAME", CLI_TEXT, AT(plot), .values = plot_kind_names, .more = plot_kind_names,
+     .text = "one picture in place of the page: "},
     {"site", "DIR", CLI_TEXT, AT(site),
      .text = "a site in place of the page, DIR/index.html and what it needs: newest results, "
              "models, builds, nights, any two compared. DIR is new, empty, or a site to renew"},

@@ -637,12 +637,8 @@ typedef struct table_options {
 #define AT(member) offsetof(table_options, member)
 
 static const cli_option table_rows[] = {
-    {"table", "NAME", CLI_TEXT, AT(table), .fallback = "speedup", .choices = RES_TABLE_NAMES,
-     .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
-             "parts); goodput (what of all wall time was device work of steps, and where the rest "
-             "went); compile; memory; costs (of a traced node, an execution, an argument, by "
-             "framework); published (captured over lazy steps, beside PyTorch/XLA's published "
-             "speedups); estimates (of bench estimate --store: nothing was measured)"},
+    {"table", "NAME", CLI_TEXT, AT(table), .fallback = "speedup", .values = res_table_names,
+     .more = res_table_summaries, .text = ""},
 };
 
 static int table(void *options, const cli_call *call)

@@ -231,6 +231,8 @@ const cli_table *job_program_table(void)
 #undef AT
 #define AT(member) offsetof(job_recorded, member)
 
+#define USUAL_COST "recorded"
+
 const cli_table *job_recorded_table(void)
 {
     /* In the order of the bits JOB_RECORDED_. */
@@ -245,7 +247,7 @@ const cli_table *job_recorded_table(void)
         {"process", "PID", CLI_NUMBER, AT(process), .fallback = "0", .most = UINT32_MAX,
          .about = JOB_ABOUT_WORK | JOB_ABOUT_RECORDING,
          .text = "of a recording: the process; 0: the one with most executions"},
-        {"cost", "BY", CLI_TEXT, AT(cost), .fallback = "recorded",
+        {"cost", "BY", CLI_TEXT, AT(cost), .fallback = USUAL_COST,
          .about = JOB_ABOUT_WORK | JOB_ABOUT_RECORDING, .choices = JOB_COSTS,
          .text = "of recorded programs that a simulated device cannot read: recorded, their device "
                  "times; roofline, the FLOPs and bytes that the recorded compiler reported, at the "
@@ -290,6 +292,17 @@ static const cli_command matrix_options = {
                {job_measure_table, offsetof(job_matrix, how)}},
 };
 
+/* The same of a recorded step, as bench replay has them. */
+static const cli_command recorded_options = {
+    .name = "recorded step",
+    .size = sizeof(job_matrix),
+    .groups = {{job_recorded_table, offsetof(job_matrix, recorded),
+                .rows = JOB_RECORDED_STEP | JOB_RECORDED_COST},
+               {job_axis_table, .rows = JOB_AXIS_BIT(RUNTIME) | JOB_AXIS_BIT(SEED)},
+               {job_measure_table, offsetof(job_matrix, how),
+                .about = JOB_ABOUT_BUILD | JOB_ABOUT_LOOP | JOB_ABOUT_KEPT}},
+};
+
 void job_matrix_usual(job_matrix *m, bn_arena *memory)
 {
     cli_call call;
@@ -297,6 +310,7 @@ void job_matrix_usual(job_matrix *m, bn_arena *memory)
     /* Defaults of our own tables are valid. */
     (void)!cli_read_alone(&matrix_options, 0, NULL, m, memory, &call, &st);
     cli_list_set(&m->axis[RES_AXIS_INPUT], res_axes[RES_AXIS_INPUT].usual);
+    m->recorded.cost = USUAL_COST;
 }
 
 json_t *job_matrix_echo(const job_matrix *matrix)
@@ -313,7 +327,8 @@ json_t *job_matrix_echo(const job_matrix *matrix)
         words[0] = text.data;
         m->inputs = (cli_words){1, words};
     }
-    json_t *echo = cli_echo(cli_rows(&matrix_options), m);
+    json_t *echo =
+        cli_echo(cli_rows(m->recorded.folder ? &recorded_options : &matrix_options), m);
     bn_text_free(&text);
     free(m);
     return echo;

@@ -56,7 +56,8 @@ pages "metrics diff" "only in A" metrics diff "$store/a" "$store/b"
 pages "graph diff" "multiply" graph diff tests/programs/affine.mlir "$folder/other.mlir"
 pages study "^step  capture  " study batch --model resnet18 --variant small --phase infer --runtime sim --batch 1,2 \
     --steps 3 --warmup 8 --min-time 0 --device-time none --processes 2 --store "$folder/studied"
-pages verify "eval.logits.probe" verify --model resnet18 --variant small --mode lazy
+verify=(verify --model squeezenet1_1 --variant small --mode lazy --runtime sim --runtime-option values=auto)
+pages verify "eval.logits" "${verify[@]}"
 
 # ---- 80 columns -------------------------------------------------------------------------------------
 
@@ -144,7 +145,7 @@ report "a list names its columns in words" "$(
 )"
 narrow "an explanation" "^No problems found\|^Findings" explain --model example_branch --mode capture \
     --runtime sim --steps 3
-narrow "a verification" "eval.logits.probe" verify --model resnet18 --variant small --mode lazy
+narrow "a verification" "eval.logits" "${verify[@]}"
 records=("$folder"/suite/*.h5)
 narrow "metrics diff" "Compile" diff "${records[0]}" "${records[-1]}"
 narrow "the replay of a published case" "tpu-v4-2023" replay resnet50 --steps 2 --warmup 1 \

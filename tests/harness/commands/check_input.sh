@@ -6,6 +6,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 
+mkdir "$folder/cache"
 wmt=(--processes 1 --model transformer_wmt_en_de --variant small --phase infer --batch 2 --min-time 0
     --store "$store" --format json)
 
@@ -30,7 +31,7 @@ report "a model that takes the size runs beside one that does not" "$(
 )"
 
 run --processes 1 --model squeezenet1_1 --variant small --phase infer --mode lazy,capture --steps 10 --min-time 0 \
-    --warmup 8 --input synthetic,transfer,prefetch --batch 8 --store "$store" --format json
+    --warmup 8 --input synthetic,transfer,prefetch --batch 8 --cache-dir "$folder/cache" --store "$store" --format json
 report "fresh batches are sent each step, and the ledger's input shows it" "$(
     fault_of 0
     holds '

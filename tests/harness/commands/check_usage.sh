@@ -413,7 +413,7 @@ fi
 on_screen() {
     (cd "$folder" && NO_COLOR=1 TERM=xterm PAGER=cat script -qec "stty cols 80 rows 50; '$bench' run $* \
         --variant small --phase infer --mode lazy,capture --runtime sim --steps 3 --warmup 8 \
-        --min-time 200ms --device-time none --store here" /dev/null </dev/null) |
+        --min-time 100ms --device-time none --store here" /dev/null </dev/null) |
         tr '\r' '\n' | sed 's/\x1b\[K//g' >"$folder/screen"
 }
 if command -v script >/dev/null; then
@@ -421,7 +421,7 @@ if command -v script >/dev/null; then
     report "a run on a terminal keeps to its 80 columns, and says what it does, for how long, and what next" "$(
         wide "$folder/screen"
         for text in '^\[0/6\] 4 experiments in 6 processes on runtime sim; records go to here$' \
-            '^\[0/6\] at least 2 s; no record here says how long starting and compiling take;$' \
+            '^\[0/6\] at least 1 s; no record here says how long starting and compiling take;$' \
             '^\[0/6\] Ctrl-C keeps what is done$' '^\[[2-6]/6\] [0-9:]* left, [a-z]' '^Findings' \
             '^\[6/6\] records: here$' '^\[6/6\] next: bench table --wide --store here$'; do
             grep -q "$text" "$folder/screen" || echo "no line '$text'"
@@ -468,7 +468,7 @@ report "nor with --quiet" "$(
 # again ARGUMENT...: a run with a store of its own, and what it says of its length to $length.
 again() {
     run run resnet18,vgg16 --variant small --phase infer --runtime sim --processes 3 --steps 3 --warmup 8 \
-        --min-time 200ms --device-time none --store "$folder/again" "$@"
+        --min-time 100ms --device-time none --store "$folder/again" "$@"
     length=$(sed -n 's,^\[0/[0-9]*\] \(.*\(take\|before\)\).*,\1,p' "$folder/err")
 }
 unknown="no record here says how long starting and compiling take"
@@ -476,10 +476,12 @@ again --mode lazy,capture
 took=$(sed -n 's,^\[6/6\] 6 processes in \([0-9.]*\) s: .*,\1,p' "$folder/err")
 report "a run that nobody has seen before has a lower bound" "$(
     fault_of 0
-    [ "$length" = "at least 2 s; $unknown" ] || echo "$length"
+    [ "$length" = "at least 1 s; $unknown" ] || echo "$length"
 )"
 report "experiments that share processes have one line, when the last of these ends" "$(
-    [ "$(grep -c 'process 3 of 3: ok in ' "$folder/err")/$(grep -c ': ok in ' "$folder/err")" = 2/2 ] ||
+    [ "$(grep -c 'process 3 of 3: ok in ' "$folder/err")" = 2 ] || echo "not a line each"
+    # What takes long, on a busy machine, says more.
+    [ "$(grep -c ': ok in ' "$folder/err")" = 2 ] || awk -v took="${took:-0}" 'BEGIN { exit took < 10 }' ||
         grep ': ok in ' "$folder/err"
 )"
 again --mode lazy,capture --verbose
@@ -489,7 +491,9 @@ report "with --verbose each process has one" "$(
 )"
 report "a second run says how long the first one took" "$(
     fault_of 0
-    said=$(sed -n 's/^about \([0-9]*\) s, as long as the same took here before$/\1/p' <<<"$length")
+    said=$(sed -nE 's/^about ([0-9]+) (s|min), as long as the same took here before$/\1 \2/p' <<<"$length")
+    [[ $said != *min ]] || said=$((${said% *} * 60))
+    said=${said% s}
     awk -v took="${took:-0}" -v said="${said:--9}" 'BEGIN { exit !(said <= 3 * took + 1 && 3 * said + 3 >= took) }' ||
         echo "$length, after $took s"
 )"
@@ -498,7 +502,7 @@ report "so does one of fewer experiments" "$(
     fault_of 0
     [[ "$length" = about* ]] || echo "$length"
 )"
-for other in "--mode lazy,eager" "--mode lazy --min-time 300ms" "--mode lazy --batch 2" \
+for other in "--mode lazy,eager" "--mode lazy --min-time 150ms" "--mode lazy --batch 2" \
     "--mode lazy --runtime-option device_us=300"; do
     read -ra words <<<"$other"
     again "${words[@]}"
