@@ -13,13 +13,12 @@ report "each command takes -q, -v and --version, and has them in its help" "$(
     while read -r command; do
         for words in "-q -v" "--quiet --verbose"; do
             read -ra arguments <<<"$words"
-            # shellcheck disable=SC2086 # one or two words
-            run $command "${arguments[@]}" --version
+            read -ra name <<<"$command"
+            run "${name[@]}" "${arguments[@]}" --version
             fault_of 0
             cmp "$folder/out" "$folder/version" 2>&1 || echo "bench $command $words --version"
         done
-        # shellcheck disable=SC2086 # one or two words
-        run help $command
+        run help "${name[@]}"
         for option in --quiet --verbose --version; do
             [ "$(grep -cE -- "^  $option( |$)" "$folder/out")" -eq 1 ] || echo "not one $option of $command"
         done
