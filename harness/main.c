@@ -79,7 +79,7 @@ static const worker_job jobs[] = {
     {"timeline-cost", selftest_timeline_job},
     {"explain", explain_job},
     {"scopes", scopes_job},
-    {.words = NULL},
+    {NULL, NULL},
 };
 
 /* The process that starts bench may have closed standard descriptors. The next file to be opened
