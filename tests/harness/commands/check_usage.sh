@@ -358,7 +358,43 @@ old() {
 }
 printf '%s\n' 'func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {' \
     '  %0 = stablehlo.add %arg0, %arg0 : tensor<2xf32>' '  return %0 : tensor<2xf32>' '}' >"$folder/program.mlir"
-old "report --plot" plot ledger --store "$store" --output "$folder/made.gp" --verbose --help
+old "report --plot" plot --store "$store" ledger --output "$folder/made.gp"
+[ -s "$folder/made.gp" ] || report "an old spelling has its words in any order" "no picture"
+for line in "plot --help" "plot -h" "help plot" "--help scopes" "help publish" "export-weights --help"; do
+    read -ra words <<<"$line"
+    old "$(case $line in *plot*) echo "report --plot" ;; *scopes*) echo "study scopes" ;; *publish*) echo report ;;
+        *) echo "export weights" ;; esac)" "${words[@]}"
+done
+run plot --store "$store" --output "$folder/none.html"
+report "a picture without a name is no page" "$(
+    [ "$status" -eq 2 ] || echo "exit status $status"
+    [ ! -e "$folder/none.html" ] || echo "a page was written"
+)"
+# defaults JSON ARGUMENT...: bench with this file of defaults.
+defaults() {
+    printf '%s' "$1" >"$folder/defaults.json"
+    chmod 600 "$folder/defaults.json"
+    shift
+    BENCH_CONFIG=$folder/defaults.json run "$@"
+}
+defaults "{\"publish\": {\"output\": \"$folder/olden\"}, \"report\": {\"output\": \"$folder/new.html\"}}" \
+    publish --store "$store"
+report "defaults of an old spelling are those of its lines, by today's names of options" "$(
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    [ -s "$folder/olden/index.html" ] || echo "no site"
+    [ ! -e "$folder/new.html" ] || echo "a page, too"
+)"
+rm -rf "$folder/olden"
+defaults "{\"publish\": {\"output\": \"$folder/olden\"}, \"site\": \"$folder/olden\"}" report --store "$store" \
+    --output "$folder/made.html"
+report "and not those of others" "$(
+    command -v gnuplot >/dev/null && [ "$status" -ne 0 ] && echo "exit status $status"
+    [ ! -e "$folder/olden" ] || echo "a site"
+)"
+defaults '{"graph": {"format": "json"}}' graph diff "$folder/program.mlir" "$folder/program.mlir"
+report "a command of two words has those of its first word" "$(
+    holds 'assert records["same"] is True, records'
+)"
 old "report" publish --store "$store" --output "$folder/olden"
 old "study scopes" scopes --model resnet18 --variant small --runtime sim --levels 1
 old "export weights" export-weights --model resnet18 --variant small --output "$folder/olden"
