@@ -182,7 +182,7 @@ typedef struct res_remarks {
 res_remarks res_pool_remarks(const res_pool *pool);
 
 /* Interference during the rounds: sums over those that know it. */
-typedef struct res_witness {
+typedef struct res_interference {
     size_t rounds;
     double stalled_ns, stalled_of_ns;
     double stolen_ns, stolen_of_ns; /* of all cores together */
@@ -190,10 +190,10 @@ typedef struct res_witness {
     double others_ns, others_of_ns; /* that other programs used, of all cores together */
     double apart, apart_of; /* rounds after which the cores were apart; of those that know it */
     double repeated;        /* rounds measured again, since the cores were apart */
-} res_witness;
-void res_witness_add(res_witness *witness, const res_pool *pool);
+} res_interference;
+void res_interference_add(res_interference *interference, const res_pool *pool);
 /* The same for the one process of RECORD. */
-void res_witness_add_record(res_witness *witness, const res_record *record);
+void res_interference_add_record(res_interference *interference, const res_record *record);
 /* A machine is busy where other programs used more than so much of the cores, and something waited
  * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or nobody tells that;
  * where nobody tells of other programs, and something waited for more (RES_BUSY_STALLED); where a
@@ -205,13 +205,13 @@ void res_witness_add_record(res_witness *witness, const res_record *record);
 #define RES_BUSY_STALLED 0.35
 #define RES_BUSY_STOLEN  0.02
 #define RES_BUSY_APART   0.05
-bool res_witness_busy(const res_witness *witness);
+bool res_interference_busy(const res_interference *interference);
 /* Whether there are rounds and none knows how long something waited for a core: the system
  * does not say it (/proc/pressure/cpu). Then interference is unknown, unless a
  * hypervisor took much. */
-bool res_witness_untold(const res_witness *witness);
+bool res_interference_unknown(const res_interference *interference);
 /* How much of the rounds' time something waited for a core; 0 where nobody tells. */
-double res_witness_stalled(const res_witness *witness);
+double res_interference_stalled(const res_interference *interference);
 
 /* ---- two pools side by side (ratio.c) ------------------------------------------- */
 
@@ -297,7 +297,7 @@ typedef struct res_speedup_row {
     bool base;       /* the lazy row that the others of the cell are compared with */
     size_t base_row; /* that row's index; the table's count where there is none */
     res_pool pool;
-    res_witness witness; /* of the row's own rounds */
+    res_interference interference; /* of the row's own rounds */
     res_figures figures;
     res_remarks remarks;
     /* Of rows that are compared. */
@@ -330,7 +330,7 @@ typedef struct res_speedup {
     size_t mean_count;
     size_t ratios;         /* that have an interval: the family of the significance tests */
     double least_error;    /* of the logs of ratios: claims are made with no less */
-    res_witness witness;   /* of all rows together */
+    res_interference interference; /* of all rows together */
     /* Of the collection, whose they are. */
     res_misdates misdates;
     const res_damaged *damaged;

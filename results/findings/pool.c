@@ -476,7 +476,7 @@ static void add_known(uint64_t value, double of_ns, double *sum, double *sum_of)
 }
 
 /* Totals over all rounds of a process: provenance.nearness and provenance.others. */
-static void add_totals(res_witness *w, const res_record *record)
+static void add_totals(res_interference *w, const res_record *record)
 {
     const double rounds = fmax(res_provenance_number(record, RES_PROV_NEARNESS_ROUNDS), 0);
     const double of_ns = fmax(res_provenance_number(record, RES_PROV_OTHERS_OF), 0);
@@ -487,7 +487,7 @@ static void add_totals(res_witness *w, const res_record *record)
     w->others_ns += fmin(fmax(res_provenance_number(record, RES_PROV_OTHERS_USED), 0), of_ns);
 }
 
-void res_witness_add(res_witness *w, const res_pool *pool)
+void res_interference_add(res_interference *w, const res_pool *pool)
 {
     for (size_t i = 0; i < pool->count; i++) {
         const res_record *record = pool->list[i].record;
@@ -508,20 +508,20 @@ void res_witness_add(res_witness *w, const res_pool *pool)
     }
 }
 
-void res_witness_add_record(res_witness *w, const res_record *record)
+void res_interference_add_record(res_interference *w, const res_record *record)
 {
     res_pool pool;
     res_pool_make(&record, 1, &pool);
-    res_witness_add(w, &pool);
+    res_interference_add(w, &pool);
     res_pool_free(&pool);
 }
 
-double res_witness_stalled(const res_witness *w)
+double res_interference_stalled(const res_interference *w)
 {
     return w->stalled_of_ns > 0 ? w->stalled_ns / w->stalled_of_ns : 0;
 }
 
-bool res_witness_busy(const res_witness *w)
+bool res_interference_busy(const res_interference *w)
 {
     const bool known = w->others_of_ns > 0;
     const bool beside = known && w->others_ns > RES_BUSY_OTHERS * w->others_of_ns;
@@ -532,7 +532,7 @@ bool res_witness_busy(const res_witness *w)
            w->apart > RES_BUSY_APART * w->apart_of;
 }
 
-bool res_witness_untold(const res_witness *w)
+bool res_interference_unknown(const res_interference *w)
 {
     return w->rounds > 0 && !(w->stalled_of_ns > 0);
 }

@@ -111,15 +111,15 @@ static res_estimate unmatched(const res_pool *base, const res_pool *other, res_p
 /* Half of a normal distribution's 95 % interval, in standard deviations. */
 #define NORMAL 1.959964
 
-static res_witness witness_of(const res_pool *base, const res_pool *other)
+static res_interference interference_of(const res_pool *base, const res_pool *other)
 {
-    res_witness witness = {0};
-    res_witness_add(&witness, base);
-    res_witness_add(&witness, other);
-    return witness;
+    res_interference interference = {0};
+    res_interference_add(&interference, base);
+    res_interference_add(&interference, other);
+    return interference;
 }
 
-static double apart_share(const res_witness *w)
+static double apart_share(const res_interference *w)
 {
     return w->apart_of > 0 ? w->apart / w->apart_of : 0;
 }
@@ -234,11 +234,11 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
     ratio->own = ratio->log;
     if (!(ratio->log.freedom > 0) || ratio->of_runs)
         return;
-    const res_witness witness = witness_of(base, other);
-    ratio->busy = res_witness_busy(&witness);
+    const res_interference interference = interference_of(base, other);
+    ratio->busy = res_interference_busy(&interference);
     /* What a simulated device does to its processes is drawn for each: they show all of it. */
     if (!base->newest->simulated || ratio->busy)
-        set_drift(ratio, apart_share(&witness),
+        set_drift(ratio, apart_share(&interference),
                   res_provenance(base->newest, RES_PROV_IDLE_CORES) != NULL);
     drift_at(ratio, ratio->own.mean, &ratio->shared, &ratio->common);
     ratio->log = res_with_drift(ratio->log, ratio->shared, ratio->common);

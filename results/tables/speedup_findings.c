@@ -172,8 +172,9 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     put_percents(least, most, &text);
     put_more(more[0], more[1], &text);
     put_percents(more_least, more_most, &text);
-    bn_text_puts(&text,
-                 res_witness_busy(&speedup->witness) ? "; less with less interference." : ".");
+    bn_text_puts(&text, res_interference_busy(&speedup->interference)
+                            ? "; less with less interference."
+                            : ".");
     json_array_append_new(out,
                           finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids));
 }

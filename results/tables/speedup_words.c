@@ -152,7 +152,8 @@ void res_speedup_busy(const res_speedup *speedup, bn_text *out)
     bn_text name = {0};
     if (busiest)
         res_speedup_name(speedup, busiest, &name);
-    res_put_witness(&speedup->witness, busiest ? &busiest->witness : NULL, name.data, out);
+    res_put_interference(&speedup->interference, busiest ? &busiest->interference : NULL, name.data,
+                         out);
     bn_text_free(&name);
 }
 

@@ -95,15 +95,16 @@ void res_put_lines(bn_text *out, res_format format, const char *lines);
  * goes on below, two columns further in than it began; other lines stay as they are. */
 void res_put_set_in(bn_text *out, res_format format, const char *lines);
 
-/* ---- the machine (witness.c) -------------------------------------------------- */
+/* ---- the machine (interference.c) -------------------------------------------------- */
 
 /* Appends the sentence on interference by ALL; or at times, most for NAME, whose rounds BUSIEST is
  * of; or that it is unknown. Nothing on a quiet machine. BUSIEST may be NULL. */
-void res_put_witness(const res_witness *all, const res_witness *busiest, const char *name,
-                     bn_text *out);
+void res_put_interference(const res_interference *all, const res_interference *busiest,
+                          const char *name, bn_text *out);
 /* The member "witness" of tables (new reference), docs/tables.md. BUSIEST and SENTENCE may be NULL.
  */
-json_t *res_witness_to_json(const res_witness *witness, const char *busiest, const char *sentence);
+json_t *res_interference_to_json(const res_interference *interference, const char *busiest,
+                                 const char *sentence);
 
 /* ---- tables of records (table_*.c) -------------------------------------------- */
 

@@ -345,12 +345,12 @@ static void contradictions_are_not_told(void **state)
 }
 
 /* The table's "witness", as JSON tells it; to be released by the caller. */
-static json_t *witness_of(const res_collection *all)
+static json_t *interference_of(const res_collection *all)
 {
     json_t *root = table_json("speedup", all);
-    json_t *witness = json_incref(json_object_get(root, "witness"));
+    json_t *interference = json_incref(json_object_get(root, "witness"));
     json_decref(root);
-    return witness;
+    return interference;
 }
 
 /* 80 % of the time something waited: the first line says so. */
@@ -368,11 +368,11 @@ static void a_busy_machine_is_said_first(void **state)
     assert_has(out.data, " 80 % of the time");
     assert_has(out.data, " 25 times a second");
     bn_text_free(&out);
-    json_t *witness = witness_of(&all);
-    assert_true(json_is_true(json_object_get(witness, "busy")));
-    assert_near(number(witness, "stalled_share"), 0.8, 1e-9);
-    assert_near(number(witness, "switches_per_s"), 25, 1e-9);
-    json_decref(witness);
+    json_t *interference = interference_of(&all);
+    assert_true(json_is_true(json_object_get(interference, "busy")));
+    assert_near(number(interference, "stalled_share"), 0.8, 1e-9);
+    assert_near(number(interference, "switches_per_s"), 25, 1e-9);
+    json_decref(interference);
     res_collection_free(&all);
 }
 
@@ -387,10 +387,10 @@ static void cores_that_were_apart_are_said(void **state)
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
     assert_has(out.data, "\n\nInterference: in 20 % of the rounds ");
     bn_text_free(&out);
-    json_t *witness = witness_of(&all);
-    assert_near(number(witness, "apart_share"), 0.2, 1e-9);
-    assert_near(number(witness, "rounds_repeated"), 26.0 * (double)all.count, 1e-9);
-    json_decref(witness);
+    json_t *interference = interference_of(&all);
+    assert_near(number(interference, "apart_share"), 0.2, 1e-9);
+    assert_near(number(interference, "rounds_repeated"), 26.0 * (double)all.count, 1e-9);
+    json_decref(interference);
     res_collection_free(&all);
 }
 
@@ -408,10 +408,11 @@ static void the_worst_row_is_named_and_what_nobody_can_tell(void **state)
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
     line_with(out.data, " for resnet50 train lazy: for 60 % of the time ", " 5 times a second");
     bn_text_free(&out);
-    json_t *witness = witness_of(&all);
-    assert_true(json_is_false(json_object_get(witness, "busy")));
-    assert_string_equal(json_string_value(json_object_get(witness, "busiest")), all.records[6]->id);
-    json_decref(witness);
+    json_t *interference = interference_of(&all);
+    assert_true(json_is_false(json_object_get(interference, "busy")));
+    assert_string_equal(json_string_value(json_object_get(interference, "busiest")),
+                        all.records[6]->id);
+    json_decref(interference);
     for (size_t i = 0; i < all.count; i++)
         all.records[i]->rounds[0].stalled_ns = RES_UNTOLD;
     out = speedup_table(&all, RES_TABLE_TEXT);
@@ -419,10 +420,10 @@ static void the_worst_row_is_named_and_what_nobody_can_tell(void **state)
     assert_non_null(said);
     assert_lacks(said + 10, "/proc/pressure/cpu");
     bn_text_free(&out);
-    witness = witness_of(&all);
-    assert_true(json_is_null(json_object_get(witness, "busy")));
-    assert_true(json_is_null(json_object_get(witness, "busiest")));
-    json_decref(witness);
+    interference = interference_of(&all);
+    assert_true(json_is_null(json_object_get(interference, "busy")));
+    assert_true(json_is_null(json_object_get(interference, "busiest")));
+    json_decref(interference);
     res_collection_free(&all);
 }
 
