@@ -209,7 +209,7 @@ static size_t put_points(bundle *b)
     return points;
 }
 
-/* Leaves LAW's line unknown where none can be drawn. */
+/* Fits a line to the rows of FIT; its verdict stays unknown where none can be drawn. */
 static void draw_line(bundle *b, res_cost_fit *fit)
 {
     const size_t points = put_points(b);
@@ -223,7 +223,7 @@ static void draw_line(bundle *b, res_cost_fit *fit)
     if (vary && known && res_line_fit(&sweep, &line, NULL) == BN_OK) {
         fit->execution = res_estimate_interval(&line.base);
         fit->value = res_estimate_interval(&line.slope);
-        fit->law = line.law;
+        fit->verdict = line.verdict;
         fit->off = points > 2 ? line.off : (double)NAN;
     }
     res_line_free(&line);
@@ -236,7 +236,7 @@ static void make_fit(const res_costs *costs, const res_record *example, res_cost
                           .node = unknown,
                           .execution = unknown,
                           .value = unknown,
-                          .law = RES_LAW_UNKNOWN,
+                          .verdict = RES_FIT_UNKNOWN,
                           .off = (double)NAN};
     bundle_make(costs, example, &b);
     fit->rows = b.rows;

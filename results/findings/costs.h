@@ -32,7 +32,7 @@ typedef struct res_cost_fit {
     /* Dispatch of an execution over its arguments and results: the line's base and slope. NaN where
      * all rows have the same number. */
     res_interval execution, value;
-    res_law law; /* whether rows lie on the line */
+    res_fit verdict; /* whether rows lie on the line */
     double off;  /* by how much the farthest does not, as a share; NaN: no line */
 } res_cost_fit;
 

@@ -84,7 +84,7 @@ static json_t *fit_json(const res_cost_fit *fit)
     res_json_interval(object, "node", fit->node);
     res_json_interval(object, "execution", fit->execution);
     res_json_interval(object, "value", fit->value);
-    json_object_set_new(object, "law", json_string(res_law_name(fit->law)));
+    json_object_set_new(object, "law", json_string(res_fit_name(fit->verdict)));
     json_object_set_new(object, "off_share", res_json_real(fit->off));
     return object;
 }
@@ -109,7 +109,7 @@ static json_t *fit_cells(const res_cost_fit *fit)
     put_time(row, fit->node);
     put_time(row, fit->execution);
     put_time(row, fit->value);
-    res_sheet_put(row, "%s", res_law_name(fit->law));
+    res_sheet_put(row, "%s", res_fit_name(fit->verdict));
     res_sheet_put(row, "%s", isfinite(fit->off) ? res_share(off).text : "-");
     res_sheet_put(row, "%zu", fit->processes);
     return row;
