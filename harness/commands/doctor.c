@@ -116,7 +116,7 @@ static int see_store(const command_selection *selection, const cli_output *outpu
     size_t complaints = 0;
     bn_code code = res_format_parse(cli_format(output), &format, &st);
     if (code == BN_OK)
-        code = command_newest_read(selection, &all, &st);
+        code = command_latest_read(selection, &all, &st);
     if (code != BN_OK)
         return (int)cli_complain(&st);
     res_table_doctor(&all, format, &text, &complaints);

@@ -22,7 +22,7 @@ typedef struct source {
 static bn_code read_folder(const command_selection *selection, source *from, bn_status *st)
 {
     res_collection all = {0};
-    bn_code code = command_newest_read(selection, &all, st);
+    bn_code code = command_latest_read(selection, &all, st);
     if (code != BN_OK)
         return code;
     from->damaged = all.damaged_count > 0;

@@ -269,7 +269,7 @@ static bn_code read_records(const command_selection *selection, const res_index 
                             const res_index *part, res_collection *all, bn_status *st)
 {
     const res_asked asked = {wanted, (void *)(uintptr_t)selection, (double)time(NULL)};
-    bn_code code = res_newest_read(selection->store, index, &asked, all, st);
+    bn_code code = res_latest_read(selection->store, index, &asked, all, st);
     if (code != BN_OK)
         return code;
     say_misdates(&all->misdates);
@@ -290,7 +290,7 @@ static bn_code read_estimates(const command_selection *selection, const res_inde
                               res_collection *estimates, bn_status *st)
 {
     const res_asked asked = {wanted, (void *)(uintptr_t)selection, (double)time(NULL)};
-    bn_code code = res_newest_read(selection->store, part, &asked, estimates, st);
+    bn_code code = res_latest_read(selection->store, part, &asked, estimates, st);
     if (code == BN_OK)
         say_misdates(&estimates->misdates);
     return code;
@@ -333,7 +333,7 @@ bn_code command_history_make(const command_selection *selection, const command_s
     return code == BN_OK ? res_history_make(index, &options, history, st) : code;
 }
 
-bn_code command_newest_read(const command_selection *selection, res_collection *all, bn_status *st)
+bn_code command_latest_read(const command_selection *selection, res_collection *all, bn_status *st)
 {
     res_index index = {0};
     bn_code code = command_index_load(selection->store, false, &index, NULL, st);

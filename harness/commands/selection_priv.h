@@ -56,16 +56,16 @@ void command_say_unknown(const command_selection *selection, const res_index *in
 /* Says on standard error that COUNT estimates are left out, unless there are none. */
 void command_say_estimates(size_t count);
 /* All records of STORE but estimates and those with wrong dates, of which it says so on standard
- * error: one could pass for the newest. */
+ * error: one could pass for the latest. */
 BN_MUST_USE bn_code command_all_read(const char *store, res_collection *all, bn_status *st);
-/* The records of SELECTION's store that tables can be made of (res_newest_read), of those that it
+/* The records of SELECTION's store that tables can be made of (res_latest_read), of those that it
  * asks for. Says on standard error which were left out for their dates. BN_NOT_FOUND where there
  * are none, but for a store whose records are all damaged. */
 BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,
                                          res_collection *all, bn_status *st);
 
 /* The same, by the index of its store, which it loads; names damaged records on standard error. */
-BN_MUST_USE bn_code command_newest_read(const command_selection *selection, res_collection *all,
+BN_MUST_USE bn_code command_latest_read(const command_selection *selection, res_collection *all,
                                         bn_status *st);
 /* The same into ALL, unless it is NULL, and into ESTIMATES what PART, the estimates of INDEX, has
  * of what is asked for. BN_NOT_FOUND where neither has any. */

@@ -50,8 +50,8 @@ static figures make_figures(const replay_result *r)
         f.pool = pool;
         f.of = of;
         f.device = of.device;
-        f.simulated = pool.newest && pool.newest->simulated;
-        f.opaque = pool.newest && strcmp(pool.newest->values, "opaque") == 0;
+        f.simulated = pool.latest && pool.latest->simulated;
+        f.opaque = pool.latest && strcmp(pool.latest->values, "opaque") == 0;
     }
     return f;
 }
@@ -91,9 +91,9 @@ static double recorded_us(const job_step *s, size_t index)
 static json_t *programs_json(const job_step *s, const figures *f)
 {
     json_t *list = json_array();
-    const res_record *newest = f->have[REPLAY_QUEUED] ? f->pool.newest : NULL;
-    for (size_t i = 0; newest && i < newest->execution_count && i < s->programs; i++) {
-        const res_execution *x = &newest->executions[i];
+    const res_record *latest = f->have[REPLAY_QUEUED] ? f->pool.latest : NULL;
+    for (size_t i = 0; latest && i < latest->execution_count && i < s->programs; i++) {
+        const res_execution *x = &latest->executions[i];
         const res_execution_figures e = res_pool_execution(&f->pool, &f->of, x);
         json_array_append_new(
             list, json_pack("{ss si si si so so so ss}", "name", x->graph, "times", x->per_step,
@@ -192,10 +192,10 @@ static void put_programs(const job_step *s, const figures *f, res_format format,
     static const res_sheet_column columns[] = {
         {"program", false},           {"times", true},     {"arguments", true},  {"results", true},
         {"recorded device us", true}, {"device us", true}, {"overhead us", true}};
-    const res_record *newest = f->pool.newest;
+    const res_record *latest = f->pool.latest;
     json_t *rows = json_array();
-    for (size_t i = 0; i < newest->execution_count && i < s->programs; i++) {
-        const res_execution *x = &newest->executions[i];
+    for (size_t i = 0; i < latest->execution_count && i < s->programs; i++) {
+        const res_execution *x = &latest->executions[i];
         const res_execution_figures e = res_pool_execution(&f->pool, &f->of, x);
         json_t *row = json_array();
         res_sheet_put(row, "%s", x->graph);

@@ -97,8 +97,8 @@ static json_t *entry_json(const site *s, const item *items, size_t count, const 
     const res_figures f = res_pool_figures(pool);
     return json_pack("{ss so ss so so so so ss sI sI s[III] si so}", "cell", e->cell.text, "title",
                      site_text(e->title), "model", s->models[e->model].key.text, "settings",
-                     site_text(items->settings), "newest", site_text(of.newest->id), "conditions",
-                     site_text(of.newest->conditions), "host", site_text(of.newest->origin->host),
+                     site_text(items->settings), "newest", site_text(of.latest->id), "conditions",
+                     site_text(of.latest->conditions), "host", site_text(of.latest->origin->host),
                      "source", f.source, "processes", (json_int_t)pool->counted, "runs",
                      (json_int_t)pool->run_count, "left_out", (json_int_t)pool->other_conditions,
                      (json_int_t)pool->other_builds, (json_int_t)(pool->count - pool->counted),

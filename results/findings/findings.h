@@ -46,7 +46,7 @@ typedef struct res_asked {
  * otherwise, are in ALL.damaged, with those that INDEX has; where a build has no others, the one
  * before it is the latest. BN_OUT_OF_MEMORY.
  */
-BN_MUST_USE bn_code res_newest_read(const char *store, const res_index *index,
+BN_MUST_USE bn_code res_latest_read(const char *store, const res_index *index,
                                     const res_asked *asked, res_collection *all, bn_status *st);
 
 /* ---- processes of one cell and way (pool.c) ---------------------------------- */
@@ -75,7 +75,7 @@ typedef struct res_process {
 /* Good records of one cell and way, of one build and like conditions. */
 typedef struct res_pool {
     /* Good if one is: its build and conditions are those of the pool. NULL: of summaries. */
-    const res_record *newest;
+    const res_record *latest;
     const res_experiment *experiment;
     res_process *list; /* in the order of their ids */
     size_t count;

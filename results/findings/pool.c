@@ -90,20 +90,20 @@ static void sort_and_settle(res_pool *pool)
     res_pool_settle(pool);
 }
 
-/* Pools RECORDS that are of NEWEST's build and conditions. */
-static void make_pool(const res_record *newest, const res_record *const *records, size_t count,
+/* Pools RECORDS that are of LATEST's build and conditions. */
+static void make_pool(const res_record *latest, const res_record *const *records, size_t count,
                       res_pool *pool)
 {
-    *pool = (res_pool){.newest = newest,
-                       .experiment = &newest->experiment,
+    *pool = (res_pool){.latest = latest,
+                       .experiment = &latest->experiment,
                        .list = bn_zalloc(count, sizeof *pool->list)};
     for (size_t i = 0; i < count; i++) {
         const res_record *record = records[i];
         if (!res_record_good(record))
             pool->failed++;
-        else if (!same_build(record, newest))
+        else if (!same_build(record, latest))
             pool->other_builds++;
-        else if (!res_same_conditions(record, newest, pool->differing, sizeof pool->differing))
+        else if (!res_same_conditions(record, latest, pool->differing, sizeof pool->differing))
             pool->other_conditions++;
         else
             add_process(pool, record);
@@ -113,9 +113,9 @@ static void make_pool(const res_record *newest, const res_record *const *records
 
 void res_pool_all(const res_record *const *records, size_t count, res_pool *pool)
 {
-    *pool = (res_pool){.newest = latest_of(records, count),
+    *pool = (res_pool){.latest = latest_of(records, count),
                        .list = bn_zalloc(count, sizeof *pool->list)};
-    pool->experiment = pool->newest ? &pool->newest->experiment : NULL;
+    pool->experiment = pool->latest ? &pool->latest->experiment : NULL;
     for (size_t i = 0; i < count; i++)
         add_process(pool, records[i]);
     sort_and_settle(pool);
@@ -142,8 +142,8 @@ void res_pool_add_unread(res_pool *pool, const res_collection *all)
 {
     for (size_t i = 0; i < all->unread_count; i++) {
         const res_unread *unread = &all->unread[i];
-        if (unread->simulated == pool->newest->simulated &&
-            res_same_way_asked(&unread->experiment, &pool->newest->experiment)) {
+        if (unread->simulated == pool->latest->simulated &&
+            res_same_way_asked(&unread->experiment, &pool->latest->experiment)) {
             pool->other_builds += unread->good;
             pool->failed += unread->failed;
         }

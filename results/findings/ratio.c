@@ -224,7 +224,7 @@ static bool both_count(const res_pool *base, const res_process *with, const res_
 static void refuse_apart(const res_pool *base, res_pool_ratio *ratio)
 {
     ratio->apart = ratio->matching == RES_UNMATCHED && ratio->log.freedom > 0 && !ratio->of_runs &&
-                   !base->newest->simulated;
+                   !base->latest->simulated;
     if (ratio->apart)
         ratio->log.freedom = 0;
 }
@@ -237,9 +237,9 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
     const res_interference interference = interference_of(base, other);
     ratio->busy = res_interference_busy(&interference);
     /* What a simulated device does to its processes is drawn for each: they show all of it. */
-    if (!base->newest->simulated || ratio->busy)
+    if (!base->latest->simulated || ratio->busy)
         set_drift(ratio, apart_share(&interference),
-                  res_provenance(base->newest, RES_PROV_IDLE_CORES) != NULL);
+                  res_provenance(base->latest, RES_PROV_IDLE_CORES) != NULL);
     drift_at(ratio, ratio->own.mean, &ratio->shared, &ratio->common);
     ratio->log = res_with_drift(ratio->log, ratio->shared, ratio->common);
 }

@@ -58,7 +58,7 @@ static void make_row(const res_collection *all, const res_record *const *records
 {
     res_pool_make(records, count, &row->pool);
     res_pool_add_unread(&row->pool, all);
-    row->record = row->pool.newest;
+    row->record = row->pool.latest;
     row->figures = res_pool_figures(&row->pool);
     row->remarks = res_pool_remarks(&row->pool);
     res_interference_add(&row->interference, &row->pool);

@@ -209,7 +209,7 @@ static void settle_night(res_night *night, const item *items, const size_t *plac
     for (size_t i = 0; i < count; i++)
         room->summaries[i] = items[places[i]].summary;
     res_pool_summaries(room->summaries, count, items[places[0]].experiment, room->processes, &of);
-    if (!of.newest)
+    if (!of.latest)
         return;
     const res_figures figures = res_pool_figures(&of.pool);
     const res_over over = res_metric_over(&figures, metric);
@@ -225,7 +225,7 @@ static void settle_night(res_night *night, const item *items, const size_t *plac
     /* The axis of a step recorded elsewhere names its framework's version. */
     if (!res_is_ours(of.pool.experiment) && strcmp(of.pool.experiment->mode, "recorded") != 0)
         snprintf(night->front_end, sizeof night->front_end, "%s",
-                 res_mark_front_end(of.newest->conditions));
+                 res_mark_front_end(of.latest->conditions));
 }
 
 /* Where the records of each of NIGHTS begin in ORDER, which lists them night by night, each in

@@ -140,7 +140,7 @@ res_misdates res_misdates_of(const res_index *index, double now_s);
 /* Lists the digests of the latest MOST builds, by ids, that INDEX has good records of, for each
  * runtime (by the last part of its path). Frameworks' own plugins are no builds of a runtime
  * (res_has_own_plugin). BUILDS has room for INDEX->count; returns how many there are. */
-size_t res_newest_builds(const res_index *index, size_t most, double now_s,
+size_t res_latest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds);
 /* Whether a later record of ALL, by its id, has the identity of record I: a failure that was tried
  * again stays beside the new record. */
@@ -202,9 +202,10 @@ typedef struct res_tonight_verdict {
  * the same for both and cancels in each pair, so res_versus_judge's tests are the verdict.
  *
  * On records, d = log(tonight / then) has the variance between nights twice, 2 s^2: s is that of
- * res_newest_of over the nights before. From one night nobody can tell a build from a bad night, so
- * a cell is equivalent or undecided: its interval is d +- t s sqrt(2), and what is visible is what
- * two nights would show (res_series_tonight). Without s it is undecided and nothing is visible.
+ * res_latest_nights_of over the nights before. From one night nobody can tell a build from a bad
+ * night, so a cell is equivalent or undecided: its interval is d +- t s sqrt(2), and what is
+ * visible is what two nights would show (res_series_tonight). Without s it is undecided and nothing
+ * is visible.
  *
  * BN_OUT_OF_MEMORY. VERDICT ends with res_tonight_free, also after a failure; records are borrowed
  * as long as it lives.
@@ -269,10 +270,10 @@ typedef struct res_drift_options {
 
 /*
  * Says what the latest night of SERIES is the first to show: a change point, or two nights in a row
- * out of line with those since the last change: res_newest_of for two, p at most RES_DRIFT_LEVEL
- * over the family (Bonferroni), each night out of line by itself. Places of changes may be off by
- * RES_LEAST_NIGHTS - 1 nights, and so many are looked at for a cause. BN_OUT_OF_MEMORY, and what
- * res_changes_find says.
+ * out of line with those since the last change: res_latest_nights_of for two, p at most
+ * RES_DRIFT_LEVEL over the family (Bonferroni), each night out of line by itself. Places of changes
+ * may be off by RES_LEAST_NIGHTS - 1 nights, and so many are looked at for a cause.
+ * BN_OUT_OF_MEMORY, and what res_changes_find says.
  */
 BN_MUST_USE bn_code res_series_tonight(const res_timeline *series, const res_drift_options *options,
                                        res_drift *drift, bn_status *st);

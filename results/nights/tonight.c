@@ -82,8 +82,8 @@ static const res_timeline *series_of(const res_history *history, const res_recor
 
 /* Gives CELL, whose sides ran in two nights, the variance between nights, which is that of KNOWN.
  * The family has COUNT cells. */
-static void widen(res_compared *cell, const res_newest *known, const res_compare_options *options,
-                  size_t count)
+static void widen(res_compared *cell, const res_latest_nights *known,
+                  const res_compare_options *options, size_t count)
 {
     res_comparison *c = &cell->comparison;
     const double ratio = c->ratio.estimate;
@@ -93,7 +93,7 @@ static void widen(res_compared *cell, const res_newest *known, const res_compare
     c->bootstrap = c->ratio;
     c->critical = (double)INFINITY;
     c->verdict = RES_UNDECIDED;
-    c->smallest_visible = res_newest_visible(known, 2, RES_DRIFT_LEVEL / (double)count);
+    c->smallest_visible = res_latest_nights_mde(known, 2, RES_DRIFT_LEVEL / (double)count);
     if (known->nights == 0)
         return;
     const double freedom = (double)known->nights - 1, d = log(ratio);
@@ -116,11 +116,11 @@ static void widen_all(const res_tonight *tonight, res_tonight_verdict *verdict)
     for (size_t i = 0; i < versus->count; i++) {
         res_compared *cell = &versus->cells[i];
         const res_timeline *series = cell->pairs ? series_of(tonight->history, cell->b[0]) : NULL;
-        res_newest known = {.p = 1};
+        res_latest_nights known = {.p = 1};
         size_t count = 0;
         if (series) {
             double *values = level_of(series, &count);
-            known = res_newest_of(values, count, 1);
+            known = res_latest_nights_of(values, count, 1);
             free(values);
         }
         widen(cell, &known, &versus->options, versus->count);
@@ -369,11 +369,11 @@ static res_drift_cause cause_of(const res_timeline *series, size_t first, size_t
 
 /* Whether two nights, the last of the COUNT nights VALUES, show what one more did not. */
 static bool two_show(const double *values, size_t count, const res_drift_options *options,
-                     res_newest *newest)
+                     res_latest_nights *latest)
 {
-    *newest = res_newest_of(values, count, 2);
-    return newest->each && newest->p <= RES_DRIFT_LEVEL / (double)options->family &&
-           fabs(log(newest->ratio.estimate)) >= log1p(options->change.least_effect);
+    *latest = res_latest_nights_of(values, count, 2);
+    return latest->each && latest->p <= RES_DRIFT_LEVEL / (double)options->family &&
+           fabs(log(latest->ratio.estimate)) >= log1p(options->change.least_effect);
 }
 
 static bool same_way(res_interval a, res_interval b)
@@ -388,7 +388,7 @@ static bn_code was_known(const res_timeline *series, const res_stretch *stretch,
 {
     const size_t begin = series->stretch_count > 2 ? stretch[-1].first : 0;
     res_changes found = {0};
-    res_newest newest;
+    res_latest_nights latest;
     double *values = bn_zalloc(series->last, sizeof *values);
     *known = false;
     for (size_t i = 0; i < series->last; i++)
@@ -400,8 +400,8 @@ static bn_code was_known(const res_timeline *series, const res_stretch *stretch,
         *known = *known || off < RES_LEAST_NIGHTS;
     }
     for (size_t end = stretch->first + 1; code == BN_OK && end <= series->last; end++)
-        *known = *known || (two_show(values + begin, end - begin, options, &newest) &&
-                            same_way(newest.ratio, stretch->ratio));
+        *known = *known || (two_show(values + begin, end - begin, options, &latest) &&
+                            same_way(latest.ratio, stretch->ratio));
     res_changes_free(&found);
     free(values);
     return code;
@@ -430,16 +430,16 @@ static void new_nights(const res_timeline *series, const res_drift_options *opti
     const size_t first = series->stretches[series->stretch_count - 1].first;
     const size_t before = night_before(series, series->last);
     size_t count = 0;
-    res_newest newest, yesterday;
+    res_latest_nights latest, yesterday;
     double *values = level_of(series, &count);
-    if (before > first && two_show(values, count, options, &newest) &&
+    if (before > first && two_show(values, count, options, &latest) &&
         !(two_show(values, before - first + 1, options, &yesterday) &&
-          same_way(yesterday.ratio, newest.ratio)))
+          same_way(yesterday.ratio, latest.ratio)))
         *drift = (res_drift){
             .found = true,
             .two = true,
-            .ratio = newest.ratio,
-            .cause = cause_of(series, before, series->last, log(newest.ratio.estimate), options)};
+            .ratio = latest.ratio,
+            .cause = cause_of(series, before, series->last, log(latest.ratio.estimate), options)};
     free(values);
 }
 

@@ -505,7 +505,7 @@ bool res_damaged_told(res_told *told, const res_damaged *one);
  * all were. */
 void res_put_untold(const res_told *told, bn_text *out);
 /* Records of one cell, mode and number of graphs that were not read, since they are of other builds
- * than the latest (res_newest_read). */
+ * than the latest (res_latest_read). */
 typedef struct res_unread {
     res_experiment experiment; /* of one of them */
     bool simulated;
@@ -533,7 +533,7 @@ void res_collection_free(res_collection *all);
  * that cannot be read is passed over. The folder is listed once; an index is neither needed nor
  * made. The record is VISIT's for the call only. A store that is not there has none. */
 typedef bool res_visit(void *context, size_t which, const res_record *record);
-void res_store_visit_newest(const char *store, const res_experiment *list, size_t count,
+void res_store_visit_latest(const char *store, const res_experiment *list, size_t count,
                             size_t most, res_visit *visit, void *context);
 /* Removes temporary files that process PID (our worker, which is dead) left. */
 void res_store_sweep(const char *store, long pid);

@@ -273,10 +273,10 @@ typedef struct res_changes {
     res_change *list; /* in order of time */
     size_t count;
     /* Too few nights after a change are no change yet. Of the latest: */
-    res_interval newest; /* over the level since the last change; the range is where 99 of
+    res_interval latest; /* over the level since the last change; the range is where 99 of
                           * 100 nights of that level fall. NaN without 10 such nights */
-    double newest_p;     /* of a night of that level to lie so far out, two-sided */
-    size_t newest_run;   /* how many of the last RES_LEAST_NIGHTS - 1 nights, up to the newest, lie
+    double latest_p;     /* of a night of that level to lie so far out, two-sided */
+    size_t latest_run;   /* how many of the last RES_LEAST_NIGHTS - 1 nights, up to the latest, lie
                             out of that range, on one side, by at least the least effect */
     double noise;        /* standard deviation of log values since the last change */
     double visible;      /* minimum detectable effect: a change that RES_LEAST_NIGHTS nights more
@@ -296,7 +296,7 @@ void res_changes_free(res_changes *found);
 /* Fewer nights of a level do not show how far nights stray from it. */
 #define RES_LEVEL_NIGHTS 6
 
-typedef struct res_newest {
+typedef struct res_latest_nights {
     size_t nights;      /* of the level; 0: too few, and all that follows is unknown: NaN, p is 1 */
     double deviation;   /* of the log of a night of this level */
     res_interval ratio; /* the latest over the level, 95 % */
@@ -304,23 +304,23 @@ typedef struct res_newest {
     /* Each of the latest alone lies out, too, at 5 %, one-sided, and by half of what they do
      * together: it is not one bad night that carries the others. */
     bool each;
-} res_newest;
+} res_latest_nights;
 
 /*
- * Compares the NEWEST (1 or more) last ones of the COUNT nights VALUES, in order of time, with the
+ * Compares the LATEST (1 or more) last ones of the COUNT nights VALUES, in order of time, with the
  * M nights before them, which have had one level. With x the logs, s the standard deviation of the
  * M (cut at three robust ones, so that a night under load does not hide what follows),
  *
- *     t = (mean of the newest - mean of the M) / (s sqrt(1 / NEWEST + 1 / M)),  M - 1 degrees
+ *     t = (mean of the latest - mean of the M) / (s sqrt(1 / LATEST + 1 / M)),  M - 1 degrees
  *
  * which is the prediction interval for the mean of future observations (G. J. Hahn and W. Q.
  * Meeker, "Statistical Intervals", Wiley 1991, section 4.8). S holds all that differs from night to
  * night, the machine's mood as well as the processes' spread: it is the variance between nights.
  * Values that are not positive and finite are missing nights.
  */
-res_newest res_newest_of(const double *values, size_t count, size_t newest);
-/* The change, as 0.03 for 3 %, that NEWEST nights would show at LEVEL in 80 of 100 cases; infinite
+res_latest_nights res_latest_nights_of(const double *values, size_t count, size_t latest);
+/* The change, as 0.03 for 3 %, that LATEST nights would show at LEVEL in 80 of 100 cases; infinite
  * where nothing is known. */
-double res_newest_visible(const res_newest *known, size_t newest, double level);
+double res_latest_nights_mde(const res_latest_nights *known, size_t latest, double level);
 
 #endif

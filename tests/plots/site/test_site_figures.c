@@ -41,7 +41,7 @@ static json_t *make_table(const res_index *index, const char *store)
     bn_text text = {0};
     bn_status st = {0};
     json_t *table;
-    assert_ok(res_newest_read(store, index, &asked, &all, &st), &st);
+    assert_ok(res_latest_read(store, index, &asked, &all, &st), &st);
     res_table_speedup(&all, RES_TABLE_JSON, &text);
     assert_ok(res_json_parse(text.data, text.length, &table, &st), &st);
     bn_text_free(&text);
@@ -113,7 +113,7 @@ static const json_t *row_of(const both *b, const char *model)
     return row;
 }
 
-/* The site's cell of ROW: both are named by the newest record of their pool. */
+/* The site's cell of ROW: both are named by the latest record of their pool. */
 static const json_t *cell_of(const both *b, const json_t *row)
 {
     const json_t *cell = find(json_object_get(b->build, "cells"), "newest",

@@ -488,7 +488,7 @@ static void records_are_paired_in_their_order(void **state)
     assert_null(strstr(v.notes.data, "older than"));
     res_versus_free(&v);
 
-    /* One of A more: the newest three, said in words. */
+    /* One of A more: the latest three, said in words. */
     put(&a, &fixture_lazy, "aaa", "");
     assert_ok(pair(&a, &b, NULL, &v, &st), &st);
     assert_int_equal(v.cells[0].pairs, 3);
@@ -685,8 +685,8 @@ static void outcome_of(const res_versus *v, int batch, char out[16])
     bn_text_free(&text);
 }
 
-/* Good records of an older build say nothing of the newest one, which fails. */
-static void the_newest_build_is_compared(void **state)
+/* Good records of an older build say nothing of the latest one, which fails. */
+static void the_latest_build_is_compared(void **state)
 {
     (void)state;
     static const struct {
@@ -792,7 +792,7 @@ int main(void)
         cmocka_unit_test(sides_that_are_none_are_refused),
         cmocka_unit_test(each_experiment_is_in_the_verdict),
         cmocka_unit_test(repetitions_are_mended_by_their_own),
-        cmocka_unit_test(the_newest_build_is_compared),
+        cmocka_unit_test(the_latest_build_is_compared),
         cmocka_unit_test(sides_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

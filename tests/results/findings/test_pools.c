@@ -211,7 +211,7 @@ static void other_builds_and_conditions_are_left_out(void **state)
     assert_int_equal(pool->other_builds, 1);
     assert_int_equal(pool->other_conditions, 3);
     assert_string_equal(pool->differing, "host, pinning, sleep of idle cores");
-    assert_ptr_equal(pool->newest, s.records[6]);
+    assert_ptr_equal(pool->latest, s.records[6]);
     res_speedup_free(&table);
     /* Records that do not tell their builds count as of one. Those that do are of others. */
     for (size_t i = 1; i < s.count; i++)

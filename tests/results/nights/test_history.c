@@ -345,7 +345,7 @@ static void a_night_has_the_figures_of_the_table(void **state)
     assert_night(runs, 6, 0);
     /* Two: those of the later one. */
     assert_night(runs, 5, 0);
-    /* Other conditions than the newest. */
+    /* Other conditions than the latest. */
     told_process hosts[6];
     memcpy(hosts, runs, sizeof hosts);
     hosts[0].host = hosts[3].host = "other";
@@ -424,7 +424,7 @@ static void nights_below_zero_are_nights(void **state)
     res_index_free(&index);
 }
 
-static void a_newest_night_that_is_not_told_has_no_time(void **state)
+static void a_latest_night_that_is_not_told_has_no_time(void **state)
 {
     const place *p = *state;
     static const double overhead_ns[] = {4e3, 1e3};
@@ -525,7 +525,7 @@ int main(void)
         TEST(records_of_the_future_are_in_no_series),
         cmocka_unit_test(a_night_has_the_figures_of_the_table),
         TEST(nights_below_zero_are_nights),
-        TEST(a_newest_night_that_is_not_told_has_no_time),
+        TEST(a_latest_night_that_is_not_told_has_no_time),
         TEST(another_source_of_device_time_is_said),
         cmocka_unit_test(a_crowd_in_one_span_takes_its_number_of_looks),
     };

@@ -47,7 +47,7 @@ typedef struct place {
     /* By process, then cell: tonight, the night before, and that one's build again. */
     res_record *lists[3][CELLS * PROCESSES];
     res_collection tonight, before, again;
-    /* [cause]: of the series that were found changed in the newest night. */
+    /* [cause]: of the series that were found changed in the latest night. */
     size_t causes[RES_DRIFT_RECORDED_SAME + 1];
 } place;
 

@@ -93,7 +93,7 @@ static void missing_nights_are_passed_over(void **state)
     assert_int_equal(c.count, 1);
     assert_int_equal(c.list[0].at, 2 * 37 + 1);
     assert_true(c.list[0].ratio.estimate == plain.list[0].ratio.estimate);
-    assert_true(c.newest_p == plain.newest_p);
+    assert_true(c.latest_p == plain.latest_p);
     res_changes_free(&plain);
     res_changes_free(&c);
 }
@@ -113,7 +113,7 @@ static void short_and_constant_series_have_none(void **state)
     /* Six nights are the fewest that can have one. */
     res_changes c = find(step, 5);
     assert_int_equal(c.count, 0);
-    assert_true(isnan(c.newest_p) && isnan(c.visible));
+    assert_true(isnan(c.latest_p) && isnan(c.visible));
     res_changes_free(&c);
     c = find(step, 6);
     assert_int_equal(c.count, 1);
@@ -196,9 +196,9 @@ static void wrong_options_are_refused(void **state)
     assert_int_equal(res_changes_find(values, 6, &o, &found, &st), BN_INVALID);
 }
 
-/* ---- the newest nights --------------------------------------------------------------- */
+/* ---- the latest nights --------------------------------------------------------------- */
 
-static void the_newest_nights_are_suspects_until_they_are_a_change(void **state)
+static void the_latest_nights_are_suspects_until_they_are_a_change(void **state)
 {
     (void)state;
     double values[MOST];
@@ -210,14 +210,14 @@ static void the_newest_nights_are_suspects_until_they_are_a_change(void **state)
     for (size_t i = 0; i < 4; i++) {
         res_changes c = find(values, steps[i].count);
         assert_int_equal(c.count, steps[i].changes);
-        assert_int_equal(c.newest_run, steps[i].run);
+        assert_int_equal(c.latest_run, steps[i].run);
         if (steps[i].changes == 0) {
-            assert_true((c.newest_p < 0.01) == (steps[i].run > 0));
+            assert_true((c.latest_p < 0.01) == (steps[i].run > 0));
             assert_true(c.visible > 0.015 && c.visible < 0.05);
             assert_true(fabs(c.noise - 0.01) < 0.003);
         } else {
             assert_int_equal(c.list[0].at, 97);
-            assert_true(isnan(c.newest_p));
+            assert_true(isnan(c.latest_p));
         }
         res_changes_free(&c);
     }
@@ -323,7 +323,7 @@ int main(void)
         cmocka_unit_test(small_changes_are_left_out_on_request),
         cmocka_unit_test(windows_see_what_the_whole_hides),
         cmocka_unit_test(wrong_options_are_refused),
-        cmocka_unit_test(the_newest_nights_are_suspects_until_they_are_a_change),
+        cmocka_unit_test(the_latest_nights_are_suspects_until_they_are_a_change),
         cmocka_unit_test(false_changes_keep_to_the_level),
         cmocka_unit_test(changes_are_found_and_their_intervals_hold),
         cmocka_unit_test(the_visible_change_is_told_as_often_as_is_said),

@@ -201,7 +201,7 @@ static res_collection three_runs(const int processes[3])
     return store;
 }
 
-/* Each run is a value of a row. Lines are drawn by the processes of the newest run that has enough,
+/* Each run is a value of a row. Lines are drawn by the processes of the latest run that has enough,
  * or by one of each run where none has. */
 static void lines_are_of_processes_that_are_a_sample(void **state)
 {

@@ -96,7 +96,7 @@ static void means_are_geometric(void **state)
     res_collection_free(&all);
 }
 
-static void the_newest_good_record_names_a_pool(void **state)
+static void the_latest_good_record_names_a_pool(void **state)
 {
     (void)state;
     res_collection all = sample_store();
@@ -514,7 +514,7 @@ int main(void)
         cmocka_unit_test(speedup_table_has_the_fields_shape),
         cmocka_unit_test(speedups_are_ratios_of_medians),
         cmocka_unit_test(means_are_geometric),
-        cmocka_unit_test(the_newest_good_record_names_a_pool),
+        cmocka_unit_test(the_latest_good_record_names_a_pool),
         cmocka_unit_test(builds_are_not_mixed),
         cmocka_unit_test(conditions_are_not_mixed),
         cmocka_unit_test(sources_are_named_when_they_differ),
