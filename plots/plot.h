@@ -131,7 +131,7 @@ typedef struct plot_comparison {
     const char *measure;      /* that the verdict is about: "device time" */
     bool of_step;             /* the ratio is a share of A's step: 1.05 is 5 % of it */
     res_interval ratio;       /* of B's over A's */
-    double smallest_visible;  /* minimum detectable effect, 0.02 is 2 %; NaN or infinite: none */
+    double mde;               /* minimum detectable effect, 0.02 is 2 %; NaN or infinite: none */
     const char *attribution;  /* what changed with it, in words; NULL or "": unknown */
     const plot *distribution; /* of A and B, drawn beside it; NULL: none */
     /* Class and message of a comparison that failed, which has no verdict; NULL: it did not

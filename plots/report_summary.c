@@ -111,9 +111,9 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
         snprintf(text, sizeof text, "-");
     plot_cell_number(out, isfinite(c->ratio.low) ? c->ratio.low - 1 : 0, text);
     /* Infinite where no effect could have been detected. */
-    if (isfinite(c->smallest_visible)) {
-        snprintf(text, sizeof text, "%.1f %%", 100 * c->smallest_visible);
-        plot_cell_number(out, c->smallest_visible, text);
+    if (isfinite(c->mde)) {
+        snprintf(text, sizeof text, "%.1f %%", 100 * c->mde);
+        plot_cell_number(out, c->mde, text);
     } else {
         plot_cell(out, "-");
     }

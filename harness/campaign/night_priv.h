@@ -111,7 +111,7 @@ void night_put_missing(nightly *n);
 /* The verdicts of all sides together. */
 typedef struct night_sum {
     size_t cells, slower, inconclusive, no_baseline, suspects;
-    double detectable, hidden; /* visible and hidden of res_tonight_verdict */
+    double detectable, hidden; /* mde and hidden of res_tonight_verdict */
     bool first;             /* no side has a night before */
     bool same;              /* all have the build of the last good night */
     bool records;           /* some are compared with records: two nights have to show it */

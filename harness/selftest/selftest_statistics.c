@@ -44,7 +44,7 @@ typedef struct fault_row {
 
 static const fault_row fault_rows[] = {{SELFTEST_FAULT_ALARMS, "alarms"},
                                        {SELFTEST_FAULT_COVERAGE, "coverage"},
-                                       {SELFTEST_FAULT_VISIBLE, "visible"},
+                                       {SELFTEST_FAULT_MDE, "visible"},
                                        {SELFTEST_FAULT_POWER, "power"},
                                        {SELFTEST_FAULT_EQUIVALENT, "equivalence"}};
 #define FAULT_ROWS (sizeof fault_rows / sizeof *fault_rows)
@@ -99,15 +99,15 @@ static void verdict_text(unsigned faults, char *text, size_t size)
             snprintf(text + strlen(text), size - strlen(text), " %s", fault_rows[i].name);
 }
 
-static void add_visible(json_t *row, const selftest_trials *t)
+static void add_mde(json_t *row, const selftest_trials *t)
 {
     if (t->looks) {
         add_text(row, "-");
         add_text(row, "-");
         return;
     }
-    add_text(row, "%.2f %%", 100 * expm1(t->visible / (double)t->promised));
-    add_share(row, t->visible_found, t->promised);
+    add_text(row, "%.2f %%", 100 * expm1(t->mde / (double)t->promised));
+    add_share(row, t->mde_found, t->promised);
 }
 
 static json_t *row_of(const selftest_trials *t)
@@ -123,7 +123,7 @@ static json_t *row_of(const selftest_trials *t)
     add_text(row, "%.1f %.1f", percent((double)t->held, t->trials),
              percent((double)selftest_least_held(t), t->trials));
     add_text(row, "%.1f", percent((double)t->bootstrap_held, t->trials));
-    add_visible(row, t);
+    add_mde(row, t);
     for (size_t i = 0; i < SELFTEST_SIM_EFFECTS; i++) {
         const double found = percent((double)t->found[i], t->trials);
         if (t->looks)
@@ -186,8 +186,8 @@ static json_t *trials_json(const selftest_trials *t)
         (int)t->trials, "family", (int)t->family, "false_alarms", share_json(t->alarms, t->trials),
         "interval_holds", share_json(t->held, t->trials), "bootstrap_holds",
         share_json(t->bootstrap_held, t->trials), "smallest_visible",
-        real_json(expm1(t->visible / (double)t->promised)), "smallest_visible_found",
-        share_json(t->visible_found, t->promised), "effects", effects, "equivalent",
+        real_json(expm1(t->mde / (double)t->promised)), "smallest_visible_found",
+        share_json(t->mde_found, t->promised), "effects", effects, "equivalent",
         share_json(t->equivalent, t->trials), "wrongly_equivalent",
         share_json(t->wrongly_equivalent, t->trials), "faults", names, "pass", faults == 0);
 }

@@ -124,7 +124,7 @@ static bn_code try_effects(selftest_trials *t, const selftest_procedure *procedu
                            bn_status *st)
 {
     const res_comparison like = all->end[0], *first = &all->end[0];
-    const double visible = like.smallest_visible;
+    const double mde = like.mde;
     bn_code code = BN_OK;
     for (size_t i = 0; code == BN_OK && i < SELFTEST_SIM_EFFECTS; i++) {
         const double effect = selftest_sim_effects[i];
@@ -137,11 +137,11 @@ static bn_code try_effects(selftest_trials *t, const selftest_procedure *procedu
         if (i == SELFTEST_SIM_EFFECTS - 1)
             t->wrongly_equivalent += first->verdict == RES_EQUIVALENT;
     }
-    if (code == BN_OK && !t->looks && isfinite(visible)) {
-        code = slowed(t, procedure, visible, all, st);
+    if (code == BN_OK && !t->looks && isfinite(mde)) {
+        code = slowed(t, procedure, mde, all, st);
         t->promised++;
-        t->visible_found += first->verdict == RES_SLOWER;
-        t->visible += log1p(visible);
+        t->mde_found += first->verdict == RES_SLOWER;
+        t->mde += log1p(mde);
     }
     return code;
 }
@@ -216,14 +216,14 @@ size_t selftest_least_held(const selftest_trials *t)
 
 unsigned selftest_trials_judge(const selftest_trials *t)
 {
-    const res_interval visible = selftest_share(t->visible_found, t->promised);
+    const res_interval mde = selftest_share(t->mde_found, t->promised);
     unsigned faults = 0;
     if (t->trials == 0 || selftest_share(t->alarms, t->trials).low > LEVEL)
         faults |= SELFTEST_FAULT_ALARMS;
     if (selftest_share(selftest_least_held(t), t->trials).high < 1 - LEVEL)
         faults |= SELFTEST_FAULT_COVERAGE;
-    if (!t->looks && (visible.low > 0.9 || visible.high < 0.7))
-        faults |= SELFTEST_FAULT_VISIBLE;
+    if (!t->looks && (mde.low > 0.9 || mde.high < 0.7))
+        faults |= SELFTEST_FAULT_MDE;
     for (size_t i = 0; i < SELFTEST_SIM_EFFECTS && !t->looks; i++)
         if (selftest_share(t->found[i], t->trials).estimate <
             t->predicted[i] / (double)t->trials - 0.15)

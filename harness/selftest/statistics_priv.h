@@ -86,8 +86,8 @@ typedef struct selftest_trials {
     double predicted[SELFTEST_SIM_EFFECTS]; /* sums of res_power; not by looks */
     size_t wrongly_equivalent;              /* the largest effect is called equivalent */
     size_t promised;                        /* a minimum detectable effect was named */
-    size_t visible_found;                   /* it was injected, and found */
-    double visible;                         /* sum of log(1 + it) */
+    size_t mde_found;                       /* it was injected, and found */
+    double mde;                             /* sum of log(1 + it) */
 } selftest_trials;
 
 /* Simulates one family, runs PROCEDURE on it, and adds the result to T. */
@@ -112,7 +112,7 @@ typedef enum selftest_fault {
     SELFTEST_FAULT_COVERAGE = 2,
     /* The minimum detectable effect is found too rarely or too often: its share's interval lies
      * outside of 70 to 90 %. Not with interim analyses, which detect less than all pairs. */
-    SELFTEST_FAULT_VISIBLE = 4,
+    SELFTEST_FAULT_MDE = 4,
     /* An effect is found more than 15 points less often than predicted. (The prediction comes from
      * the spread of few pairs, which five know to a third.) Not with interim analyses. */
     SELFTEST_FAULT_POWER = 8,

@@ -382,7 +382,7 @@ typedef struct res_finding {
     double executions_added; /* a step */
     /* Of RES_FINDING_NO_DIFFERENCE: the smallest difference (0.03: 3 %) that such a table detects
      * with RES_POWER, and that of MORE_PROCESSES, or as many runs, of the same spread. */
-    double visible, visible_with_more;
+    double mde, mde_with_more;
     size_t more_processes; /* or runs: OF_RUNS */
     bool of_runs;
 } res_finding;

@@ -189,10 +189,10 @@ static double told_at(const res_pool_ratio *ratio, const res_estimate *own, doub
     double shared, common;
     drift_at(ratio, log, &shared, &common);
     const res_estimate drifting = res_with_drift(*own, shared, common);
-    return res_estimate_visible(&drifting, 1, level);
+    return res_estimate_mde(&drifting, 1, level);
 }
 
-double res_ratio_visible(const res_pool_ratio *ratio, double times, double least, double level)
+double res_ratio_mde(const res_pool_ratio *ratio, double times, double least, double level)
 {
     res_estimate own = ratio->own;
     own.error = fmax(own.error, least) / sqrt(times);

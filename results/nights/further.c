@@ -13,7 +13,7 @@
 
 double res_night_wanted(const res_versus *versus, res_measure measure)
 {
-    const double wanted = versus->threshold > 0 ? versus->threshold : RES_NIGHT_VISIBLE;
+    const double wanted = versus->threshold > 0 ? versus->threshold : RES_NIGHT_MDE;
     return fmax(wanted, res_measure_threshold(versus, measure));
 }
 

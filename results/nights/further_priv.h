@@ -6,7 +6,7 @@
 
 #include "results/nights/nights.h"
 
-/* The slowdown of MEASURE that a night is to see: the threshold, else RES_NIGHT_VISIBLE, and no
+/* The slowdown of MEASURE that a night is to see: the threshold, else RES_NIGHT_MDE, and no
  * less than what counts as a finding. */
 double res_night_wanted(const res_versus *versus, res_measure measure);
 /* Whether CELL has further interim analyses, and seems slower without being significantly slower.

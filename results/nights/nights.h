@@ -173,7 +173,7 @@ typedef struct res_tonight {
 } res_tonight;
 
 /* A slowdown of this share should be seen where no threshold says otherwise. */
-#define RES_NIGHT_VISIBLE 0.05
+#define RES_NIGHT_MDE 0.05
 
 typedef struct res_tonight_verdict {
     res_basis basis;
@@ -187,7 +187,7 @@ typedef struct res_tonight_verdict {
     size_t untold;     /* where a slowdown of the threshold may be hidden, FRESH included */
     size_t suspects;   /* of the untold ones, on records: out of line with the nights before */
     size_t candidates; /* on a control, by looks: those that further pairs may tell */
-    double visible; /* what would have been seen in 80 of 100 in all others; NaN: there are none */
+    double mde;     /* what would have been seen in 80 of 100 in all others; NaN: there are none */
     double hidden;  /* what would have been seen in all of the untold; may be infinite */
     /* Steps of the build of the last good night, tonight over then, geometric mean of so many
      * experiments; NaN: it was not measured tonight. */
@@ -204,8 +204,8 @@ typedef struct res_tonight_verdict {
  * On records, d = log(tonight / then) has the variance between nights twice, 2 s^2: s is that of
  * res_latest_nights_of over the nights before. From one night nobody can tell a build from a bad
  * night, so a cell is equivalent or undecided: its interval is d +- t s sqrt(2), and what is
- * visible is what two nights would show (res_series_tonight). Without s it is undecided and nothing
- * is visible.
+ * mde is the change that two nights would show (res_series_tonight). Without s it is undecided, and
+ * no change is detectable.
  *
  * BN_OUT_OF_MEMORY. VERDICT ends with res_tonight_free, also after a failure; records are borrowed
  * as long as it lives.

@@ -93,7 +93,7 @@ static void widen(res_compared *cell, const res_latest_nights *known,
     c->bootstrap = c->ratio;
     c->critical = (double)INFINITY;
     c->verdict = RES_UNDECIDED;
-    c->smallest_visible = res_latest_nights_mde(known, 2, RES_DRIFT_LEVEL / (double)count);
+    c->mde = res_latest_nights_mde(known, 2, RES_DRIFT_LEVEL / (double)count);
     if (known->nights == 0)
         return;
     const double freedom = (double)known->nights - 1, d = log(ratio);
@@ -138,11 +138,11 @@ static double seen_of(const res_tonight_verdict *verdict, const res_compared *ce
                       res_measure measure)
 {
     const res_comparison *c = res_compared_measure(cell, measure);
-    const double visible = isnan(c->smallest_visible) ? (double)INFINITY : c->smallest_visible;
+    const double mde = isnan(c->mde) ? (double)INFINITY : c->mde;
     if (c->verdict == RES_UNDECIDED)
-        return fmin(visible, res_night_planned(&verdict->versus, cell, measure));
+        return fmin(mde, res_night_planned(&verdict->versus, cell, measure));
     /* Where sides are equivalent, this much is excluded. */
-    return c->verdict == RES_EQUIVALENT ? fmin(visible, c->delta) : (double)NAN;
+    return c->verdict == RES_EQUIVALENT ? fmin(mde, c->delta) : (double)NAN;
 }
 
 /* Counts CELL. That it is faster, or slower by little, in one measure decides nothing about the
@@ -170,7 +170,7 @@ static void count_cell(const res_compared *cell, res_tonight_verdict *verdict)
     verdict->untold += isnan(hidden) ? 0 : 1;
     verdict->candidates += res_night_candidate(versus, cell);
     if (isnan(hidden))
-        verdict->visible = fmax(verdict->visible, known);
+        verdict->mde = fmax(verdict->mde, known);
     else
         verdict->hidden = fmax(verdict->hidden, hidden);
 }
@@ -258,7 +258,7 @@ bn_code res_tonight_judge(const res_tonight *tonight, res_tonight_verdict *verdi
 {
     bn_code code = BN_OK;
     *verdict = (res_tonight_verdict){.basis = basis_of(tonight),
-                                     .visible = (double)NAN,
+                                     .mde = (double)NAN,
                                      .hidden = (double)NAN,
                                      .machine = (double)NAN};
     res_versus_begin(&verdict->versus, tonight->threshold);

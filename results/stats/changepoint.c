@@ -325,7 +325,7 @@ static void predict(search *s, const res_change_options *options, res_changes *f
     /* To detect a change in 4 of 5 cases takes 0.84 more than the critical t. The place has to be
      * found as well, which takes about as much again (test_changepoint.c). */
     const double needed = gsl_cdf_tdist_Qinv(s->level / 2, freedom) + SURE;
-    found->visible = expm1(needed * deviation * sqrt(1 / (double)LEAST + 1 / (double)m));
+    found->mde = expm1(needed * deviation * sqrt(1 / (double)LEAST + 1 / (double)m));
 }
 
 /* ---- all of it --------------------------------------------------------------------------- */
@@ -370,7 +370,7 @@ static bn_code check(const res_change_options *options, bn_status *st)
 bn_code res_changes_find(const double *values, size_t count, const res_change_options *options,
                          res_changes *found, bn_status *st)
 {
-    *found = (res_changes){.noise = (double)NAN, .latest_p = (double)NAN, .visible = (double)NAN};
+    *found = (res_changes){.noise = (double)NAN, .latest_p = (double)NAN, .mde = (double)NAN};
     found->latest = (res_interval){(double)NAN, (double)NAN, (double)NAN};
     bn_code code = check(options, st);
     if (code != BN_OK)

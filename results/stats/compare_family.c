@@ -143,7 +143,7 @@ static double of_look(const res_comparison *c, double p)
 /*
  * All that depends on the family, whose weights sum to WEIGHTS, but for Holm's adjustment.
  *
- * The minimum detectable effect (smallest_visible) is the test's critical mean plus the
+ * The minimum detectable effect (mde) is the test's critical mean plus the
  * quantile of Student's t that the power asks for, in standard errors (H. S.
  * Bloom, "Minimum detectable effects", Evaluation Review 19, 1995, with the
  * test's own critical value for his t). Were it added to this very experiment
@@ -164,11 +164,11 @@ static void size_up(res_comparison *c, double weights, const res_compare_options
     c->test = choose_test(c, o->level);
     c->p = of_look(c, c->test == RES_TEST_FLIP ? c->p_flip : c->p_t);
     c->critical = critical(c);
-    c->smallest_visible = (double)INFINITY;
+    c->mde = (double)INFINITY;
     c->p_equivalent = 1;
     if (c->test == RES_TEST_NONE)
         return;
-    c->smallest_visible = expm1(c->critical + gsl_cdf_tdist_Pinv(POWER, freedom(c)) * c->error);
+    c->mde = expm1(c->critical + gsl_cdf_tdist_Pinv(POWER, freedom(c)) * c->error);
     c->p_equivalent = of_look(c, res_upper_tail(delta - mean, c->error, freedom(c)));
 }
 

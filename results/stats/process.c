@@ -138,7 +138,7 @@ double res_estimate_half(const res_estimate *estimate, double level)
                : (double)NAN;
 }
 
-double res_estimate_visible(const res_estimate *estimate, double times, double level)
+double res_estimate_mde(const res_estimate *estimate, double times, double level)
 {
     const double freedom = times * (estimate->freedom + 1) - 1;
     if (!isfinite(estimate->error) || !(estimate->freedom > 0) || !(freedom > 0))

@@ -78,7 +78,7 @@ double res_estimate_half(const res_estimate *estimate, double level);
  * in RES_POWER of all samples of TIMES as many processes, if they lie as far apart as these; NaN
  * where that is unknown. */
 #define RES_POWER 0.8
-double res_estimate_visible(const res_estimate *estimate, double times, double level);
+double res_estimate_mde(const res_estimate *estimate, double times, double level);
 /* The mean with its 95 % interval; the bounds are NaN where there is none. */
 res_interval res_estimate_interval(const res_estimate *estimate);
 /* The same for a mean of LOGS: all three are exp of it. */
@@ -174,7 +174,7 @@ typedef struct res_comparison {
     double critical; /* least log ratio that is significant by TEST at LEVEL */
     /* Minimum detectable effect, as 0.02 for 2 %: the smallest difference that this experiment
      * would have found significant at LEVEL with a probability of 80 %; infinite where none. */
-    double smallest_visible;
+    double mde;
     res_verdict verdict;
 } res_comparison;
 
@@ -279,7 +279,7 @@ typedef struct res_changes {
     size_t latest_run;   /* how many of the last RES_LEAST_NIGHTS - 1 nights, up to the latest, lie
                             out of that range, on one side, by at least the least effect */
     double noise;        /* standard deviation of log values since the last change */
-    double visible;      /* minimum detectable effect: a change that RES_LEAST_NIGHTS nights more
+    double mde;          /* minimum detectable effect: a change that RES_LEAST_NIGHTS nights more
                           * would show in about 4 of 5 cases: 0.03 is 3 % */
 } res_changes;
 

@@ -272,9 +272,9 @@ static void put_latest(const res_timeline *series, res_format format, bn_text *o
     }
     res_put_note(out, format, note.data ? note.data : "");
     bn_text_clear(&note);
-    if (isfinite(c->visible)) {
-        bn_text_printf(&note, "smallest detectable change: %.1f %%, after %d nights",
-                       100 * c->visible, RES_LEAST_NIGHTS);
+    if (isfinite(c->mde)) {
+        bn_text_printf(&note, "smallest detectable change: %.1f %%, after %d nights", 100 * c->mde,
+                       RES_LEAST_NIGHTS);
         res_put_note(out, format, note.data ? note.data : "");
     }
     bn_text_free(&note);
@@ -405,7 +405,7 @@ static json_t *latest_json(const res_timeline *series)
                      res_json_real(c->latest.estimate), "low", res_json_real(c->latest.low), "high",
                      res_json_real(c->latest.high), "p", res_json_real(c->latest_p), "out_of_line",
                      (json_int_t)c->latest_run, "noise", res_json_real(c->noise), "visible",
-                     res_json_real(c->visible));
+                     res_json_real(c->mde));
 }
 
 static json_t *series_json(const res_history *history, const res_timeline *series)

@@ -176,7 +176,7 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
         res_grid_cell(grid, "-");
     else
         put_p(grid, c->p_holm);
-    res_grid_cell(grid, "%s", share_text(c->smallest_visible).text);
+    res_grid_cell(grid, "%s", share_text(c->mde).text);
     if (c->disturbed)
         res_grid_cell(grid, "%zu+%zu", c->pairs, c->disturbed);
     else
@@ -228,8 +228,8 @@ static void further_cell(res_grid *grid, const res_compared *cell, res_measure m
         bn_text_puts(&text, cell->judged[measure].known == RES_KNOWN_EQUAL ? "equal" : "-");
     else if (c->verdict == RES_EQUIVALENT)
         bn_text_puts(&text, "equivalent");
-    else if (c->verdict == RES_UNDECIDED && c->smallest_visible < 1)
-        bn_text_printf(&text, "? (MDE %s)", share_text(c->smallest_visible).text);
+    else if (c->verdict == RES_UNDECIDED && c->mde < 1)
+        bn_text_printf(&text, "? (MDE %s)", share_text(c->mde).text);
     else if (c->verdict == RES_UNDECIDED)
         bn_text_puts(&text, "?");
     else

@@ -79,8 +79,8 @@ static json_t *comparison_json(const res_comparison *c)
                      (int)c->disturbed, "test", test_name(c->test), "p", res_json_real(c->p),
                      "p_holm", res_json_real(c->p_holm), "p_equivalent_holm",
                      res_json_real(c->p_equivalent_holm), "level", res_json_real(c->level), "share",
-                     res_json_real(c->share), "smallest_visible",
-                     res_json_real(c->smallest_visible), "error", res_json_real(c->error));
+                     res_json_real(c->share), "smallest_visible", res_json_real(c->mde), "error",
+                     res_json_real(c->error));
 }
 
 static json_t *attribution_json(const res_attribution *why)
@@ -205,7 +205,7 @@ static void csv_headline(res_grid *grid, const res_versus *versus, const res_com
     csv_real(grid, c->ratio.low);
     csv_real(grid, c->ratio.high);
     csv_real(grid, c->p_holm);
-    csv_real(grid, c->smallest_visible);
+    csv_real(grid, c->mde);
     res_grid_cell(grid, "%zu", c->pairs);
     res_grid_cell(grid, "%zu", c->disturbed);
 }

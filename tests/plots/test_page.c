@@ -49,26 +49,26 @@ static const plot_comparison comparisons[] = {
     {.title = "resnet50 train lazy",
      .verdict = RES_SLOWER,
      .ratio = {1.021, 1.012, 1.03},
-     .smallest_visible = 0.011,
+     .mde = 0.011,
      .attribution = "same program, slower"},
     {.title = "bert train capture",
      .verdict = RES_FASTER,
      .ratio = {0.93, 0.91, 0.95},
-     .smallest_visible = 0.02,
+     .mde = 0.02,
      .attribution = "other program: 3 ops fewer"},
     {.title = "vit train lazy",
      .verdict = RES_SLOWER,
      .ratio = {1.094, 1.06, 1.12},
-     .smallest_visible = 0.03,
+     .mde = 0.03,
      .attribution = "<script>alert(1)</script>"},
     {.title = "gpt2 infer lazy",
      .verdict = RES_UNDECIDED,
      .ratio = {1.01, 0.95, 1.07},
-     .smallest_visible = 0.08},
+     .mde = 0.08},
     {.title = "llama infer lazy",
      .verdict = RES_EQUIVALENT,
      .ratio = {1.001, 0.99, 1.01},
-     .smallest_visible = 0.01,
+     .mde = 0.01,
      .attribution = ""},
 };
 
@@ -193,7 +193,7 @@ static void the_page_says_what_the_tables_say(void **state)
     const plot_comparison nothing_seen = {.title = "gpt2 infer lazy",
                                           .verdict = RES_UNDECIDED,
                                           .ratio = {1.01, UNKNOWN, UNKNOWN},
-                                          .smallest_visible = (double)INFINITY};
+                                          .mde = (double)INFINITY};
     bn_text out = page(&all, &nothing_seen, 1, NULL, 0);
     assert_lacks(out.data, ">-83.0 ms<");
     assert_has(out.data, ">" RES_NOT_TOLD "</td>");

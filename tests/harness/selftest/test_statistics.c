@@ -99,7 +99,7 @@ static void boastful(res_comparison *list, size_t count, const res_compare_optio
 {
     res_compare_family(list, count, o);
     for (size_t i = 0; i < count; i++) {
-        list[i].smallest_visible /= 2;
+        list[i].mde /= 2;
         list[i].critical /= 2;
         if (list[i].verdict == RES_UNDECIDED)
             list[i].verdict = RES_EQUIVALENT;
@@ -136,7 +136,7 @@ static void wrong_procedures_fail(void **state)
     const selftest_procedure proud = {res_order, res_compare, boastful};
     t = try(&proud, "wandering", 5, 200);
     assert_int_equal(selftest_trials_judge(&t),
-                     SELFTEST_FAULT_VISIBLE | SELFTEST_FAULT_POWER | SELFTEST_FAULT_EQUIVALENT);
+                     SELFTEST_FAULT_MDE | SELFTEST_FAULT_POWER | SELFTEST_FAULT_EQUIVALENT);
 }
 
 /* Looks save pairs, and lose little: the same effect is found with fewer. */
@@ -206,7 +206,7 @@ static void each_fault_is_judged_by_its_bound(void **state)
                                   .predicted = {174, 274, 374},
                                   .wrongly_equivalent = 35,
                                   .promised = 500,
-                                  .visible_found = 350};
+                                  .mde_found = 350};
     assert_int_equal(selftest_trials_judge(&good), 0);
     selftest_trials t = good;
     t.alarms = 36; /* 7.2 % [5.1, 9.8] */
@@ -218,10 +218,10 @@ static void each_fault_is_judged_by_its_bound(void **state)
     t.held_slowed[1] = 460;
     assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_COVERAGE);
     t = good;
-    t.visible_found = 320; /* 64 % [59.6, 68.2] */
-    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_VISIBLE);
-    t.visible_found = 465; /* 93 % [90.4, 95.1] */
-    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_VISIBLE);
+    t.mde_found = 320; /* 64 % [59.6, 68.2] */
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_MDE);
+    t.mde_found = 465; /* 93 % [90.4, 95.1] */
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_MDE);
     t = good;
     t.predicted[1] = 276;
     assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_POWER);

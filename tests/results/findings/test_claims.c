@@ -387,7 +387,7 @@ static double told_with(const res_pool_ratio *ratio, double d, double times, dou
 }
 
 /* What would have been told is what the interval at the family's level leaves out. */
-static void what_is_visible_is_said(void **state)
+static void the_detectable_effect_is_stated(void **state)
 {
     (void)state;
     store s = {.count = 0};
@@ -400,7 +400,7 @@ static void what_is_visible_is_said(void **state)
     res_finding list[2];
     assert_int_equal(res_speedup_explain(&table, list), 1);
     assert_int_equal(list[0].kind, RES_FINDING_NO_DIFFERENCE);
-    const double one = log1p(list[0].visible), two = log1p(list[0].visible_with_more);
+    const double one = log1p(list[0].mde), two = log1p(list[0].mde_with_more);
     assert_near(one, told_with(&row->ratio, one, 1, 3.182446, 0.978472), 1e-5);
     assert_true(one > 1.3 * (3.182446 + 0.978472) * row->ratio.own.error);
     assert_int_equal(list[0].more_processes, 8);
@@ -421,7 +421,7 @@ int main(void)
         cmocka_unit_test(means_are_of_processes_first),
         cmocka_unit_test(causes_are_named_with_their_time),
         cmocka_unit_test(overhead_and_dispatch_are_one_cause),
-        cmocka_unit_test(what_is_visible_is_said),
+        cmocka_unit_test(the_detectable_effect_is_stated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,7 +135,7 @@ typedef struct rates {
     double alarms;  /* share of nights that find a cell slower which is not */
     double found;   /* share of the slower cells that are found */
     double further; /* share of cells that get further pairs */
-    double visible; /* mean of what the nights say that they see in all others */
+    double mde;     /* mean of what the nights say that they see in all others */
     double untold;  /* share of cells */
 } rates;
 
@@ -158,18 +158,18 @@ static rates try(place *p, const char *name, const world *w, int nights)
         r.alarms += wrong > 0;
         r.found += w->slow ? (double)right / (double)w->slow : 0;
         r.untold += (double)v.untold / (double)w->cells;
-        r.visible += fmax(v.visible, v.hidden);
+        r.mde += fmax(v.mde, v.hidden);
         res_tonight_free(&v);
     }
     r.alarms /= nights;
     r.found /= nights;
     r.further /= nights;
     r.untold /= nights;
-    r.visible /= nights;
+    r.mde /= nights;
     print_message("# %s: %d nights: false alarms in %.1f %%, found %.1f %%, further pairs for "
-                  "%.1f %% of cells, could not tell %.1f %%, visible %.1f %%\n",
+                  "%.1f %% of cells, undecided %.1f %%, MDE %.1f %%\n",
                   name, nights, 100 * r.alarms, 100 * r.found, 100 * r.further, 100 * r.untold,
-                  100 * r.visible);
+                  100 * r.mde);
     return r;
 }
 
@@ -277,8 +277,8 @@ static void an_undecided_wall_time_is_untold_beside_a_faster_device(void **state
         assert_int_equal(head.verdict, changes[i] < 0 ? RES_FASTER : RES_SLOWER);
         assert_int_equal(v.slower, 0);
         assert_int_equal(v.untold, 1);
-        assert_true(v.hidden > RES_NIGHT_VISIBLE);
-        assert_true(isnan(v.visible));
+        assert_true(v.hidden > RES_NIGHT_MDE);
+        assert_true(isnan(v.mde));
         res_tonight_free(&v);
     }
 }

@@ -142,7 +142,7 @@ static void run(place *p, res_collection *all, double effect, double spread, dou
 /* What came of a night. */
 typedef struct outcome {
     bool found, untold;
-    double visible;
+    double mde;
 } outcome;
 
 static void judge_sides(const place *p, int night, const res_history *history, outcome *o)
@@ -163,7 +163,7 @@ static void judge_sides(const place *p, int night, const res_history *history, o
         assert_int_equal(v.slower + v.untold, 0);
     o->found = v.slower > 0;
     o->untold = v.untold > 0;
-    o->visible = fmax(v.visible, v.hidden);
+    o->mde = fmax(v.mde, v.hidden);
     res_tonight_free(&v);
 }
 
@@ -249,7 +249,7 @@ static void pass(place *p, int night)
 typedef struct rates {
     double found, untold; /* shares of nights */
     double within_two;    /* share of stores whose step was found on its night or the next */
-    double visible;       /* median of the largest in a night */
+    double mde;           /* median of the largest in a night */
 } rates;
 
 /* TRIALS stores of NIGHTS nights; where there is a step, it is looked for on its two nights. */
@@ -257,8 +257,8 @@ static rates try(place *p, const char *name, const world *w, int trials)
 {
     rates r = {0};
     size_t nights = 0;
-    double *visible = calloc((size_t)trials * NIGHTS, sizeof *visible);
-    assert_non_null(visible);
+    double *mde = calloc((size_t)trials * NIGHTS, sizeof *mde);
+    assert_non_null(mde);
     for (int t = 0; t < trials; t++) {
         bool soon = false;
         begin_world(p, w, (uint64_t)t + 1);
@@ -271,7 +271,7 @@ static rates try(place *p, const char *name, const world *w, int trials)
             r.found += o.found;
             r.untold += !o.found && o.untold;
             soon = soon || o.found;
-            visible[nights++] = o.visible;
+            mde[nights++] = o.mde;
         }
         r.within_two += soon;
     }
@@ -280,16 +280,16 @@ static rates try(place *p, const char *name, const world *w, int trials)
     r.within_two /= trials;
     size_t known = 0;
     for (size_t i = 0; i < nights; i++)
-        if (!isnan(visible[i]))
-            visible[known++] = fmin(visible[i], 9.99);
-    r.visible = res_median(visible, known);
-    free(visible);
+        if (!isnan(mde[i]))
+            mde[known++] = fmin(mde[i], 9.99);
+    r.mde = res_median(mde, known);
+    free(mde);
     print_message("# %s: %d stores, %zu nights: found %.1f %%, could not tell %.1f %%", name,
                   trials, nights, 100 * r.found, 100 * r.untold);
     if (w->step_at >= 0)
         print_message(", within two nights %.1f %%", 100 * r.within_two);
-    if (isfinite(r.visible))
-        print_message("; visible %.1f %%", 100 * r.visible);
+    if (isfinite(r.mde))
+        print_message("; MDE %.1f %%", 100 * r.mde);
     print_message("\n");
     return r;
 }
@@ -377,7 +377,7 @@ static void what_cannot_be_told_is_said(void **state)
         .night = 0.05, .process = 0.01, .new_builds = true, .step_at = 15, .step = 0.05};
     const rates r = try(*state, "5 % slower, records only, nights of 5 %", &w, 20);
     assert_true(r.untold >= 0.8);
-    assert_true(r.visible > 0.1);
+    assert_true(r.mde > 0.1);
 }
 
 /* Until there are enough nights nobody knows how they differ. */
@@ -391,9 +391,9 @@ static void the_first_nights_cannot_tell(void **state)
         const outcome o = judge(p, night);
         assert_false(o.found);
         if (night < RES_LEVEL_NIGHTS)
-            assert_true(o.untold && isinf(o.visible));
+            assert_true(o.untold && isinf(o.mde));
         else
-            assert_true(isfinite(o.visible));
+            assert_true(isfinite(o.mde));
     }
 }
 

@@ -154,8 +154,8 @@ static void figures_of_four_pairs_by_hand(void **state)
     assert_near(c.p_t, 0.0507819, 1e-6);
     assert_int_equal(c.test, RES_TEST_T);
     assert_near(c.critical, t * error, 1e-7);
-    assert_near(c.smallest_visible, expm1((t + t80) * error), 1e-6);
-    assert_near(res_power(&c, c.smallest_visible), 0.8, 1e-9);
+    assert_near(c.mde, expm1((t + t80) * error), 1e-6);
+    assert_near(res_power(&c, c.mde), 0.8, 1e-9);
     /* (3.1824463 * 0.1581139 / log(1.1))^2 = 27.9 */
     assert_int_equal(res_pairs_wanted(&c, 0.1), 28);
     assert_int_equal(res_pairs_wanted(&c, 100), 2);
@@ -260,7 +260,7 @@ static void a_family_asks_for_more(void **state)
     list[0] = compare(d, 6);
     assert_int_equal(list[0].test, RES_TEST_FLIP);
     assert_int_equal(list[0].verdict, RES_SLOWER);
-    const double alone = list[0].smallest_visible;
+    const double alone = list[0].mde;
     for (size_t i = 1; i < 12; i++)
         list[i] = compare(still, 8);
     res_compare_family(list, 12, &o);
@@ -269,7 +269,7 @@ static void a_family_asks_for_more(void **state)
     assert_near(list[0].level, 0.05 / 12, 1e-12);
     assert_near(list[0].p_holm, 12 * list[0].p_t, 1e-12);
     assert_int_equal(list[0].verdict, RES_UNDECIDED);
-    assert_true(list[0].smallest_visible > alone);
+    assert_true(list[0].mde > alone);
     assert_int_equal(list[1].verdict, RES_EQUIVALENT);
     /* Four pairs can claim something alone, and nothing in such a family. */
     list[2] = compare((double[]){0.2, 0.2, 0.2, 0.200001}, 4);
@@ -277,7 +277,7 @@ static void a_family_asks_for_more(void **state)
     res_compare_family(list, 12, &o);
     assert_int_equal(list[2].test, RES_TEST_NONE);
     assert_int_equal(list[2].verdict, RES_UNDECIDED);
-    assert_true(isinf(list[2].smallest_visible) && res_power(&list[2], 1) == 0);
+    assert_true(isinf(list[2].mde) && res_power(&list[2], 1) == 0);
     res_compare_family(NULL, 0, &o);
 }
 
@@ -291,14 +291,14 @@ static void weights_share_the_level(void **state)
     for (size_t i = 0; i < 12; i++)
         list[i] = compare(i ? still : d, 8);
     res_compare_family(list, 12, &o);
-    const double alike = list[0].smallest_visible;
+    const double alike = list[0].mde;
     list[0].weight = 4;
     res_compare_family(list, 12, &o);
     assert_near(list[0].family, 15.0 / 4, 1e-12);
     assert_near(list[0].level, 0.05 * 4 / 15, 1e-12);
     assert_near(list[1].level, 0.05 / 15, 1e-12);
     assert_near(list[0].p_holm, 15.0 / 4 * list[0].p, 1e-12);
-    assert_true(list[0].smallest_visible < alike);
+    assert_true(list[0].mde < alike);
 }
 
 static void equivalence_needs_a_narrow_interval(void **state)
@@ -384,7 +384,7 @@ static void few_pairs_say_nothing(void **state)
         assert_true(isnan(c.ratio.low) && isnan(c.ratio.high) && isnan(c.error));
         assert_int_equal(c.test, RES_TEST_NONE);
         assert_near(c.p, 1, 0);
-        assert_true(isinf(c.smallest_visible));
+        assert_true(isinf(c.mde));
         assert_int_equal(c.verdict, RES_UNDECIDED);
         assert_int_equal(res_pairs_wanted(&c, 0.01), 0);
     }
