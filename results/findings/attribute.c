@@ -105,8 +105,8 @@ static res_difference difference_of(const pairs *p, double (*values)[RES_MOST_PA
     return out;
 }
 
-/* The interval may include zero all the same: by looks, or where it is around another value than
- * the ratio of rounds that P is of. No row says both. */
+/* The interval may include zero all the same: with interim analyses, or where it is around another
+ * value than the ratio of rounds that P is of. No row says both. */
 static bool moves(const res_difference *d)
 {
     return d->p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT) && res_told_from(d->difference, 0);

@@ -541,8 +541,9 @@ void res_versus_begin(res_versus *versus, double threshold);
 /* Compares each cell, controls among them, judges all measures of all cells as one family, and
  * attributes the differences. BN_INVALID where records cannot be compared. */
 BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
-/* CELL's looks: with VERSUS' RES_LOOKS_SHORT the usual ones, until a first pair has short steps. */
-res_looks res_compared_looks(const res_versus *versus, const res_compared *cell);
+/* CELL's interim analyses: with VERSUS' RES_INTERIM_SHORT the usual ones, until a first pair has
+ * short steps. */
+res_interim res_compared_interim(const res_versus *versus, const res_compared *cell);
 
 /* The quantity that MEASURE is, and its words: "device time". */
 res_quantity res_measure_quantity(res_measure measure);
@@ -608,11 +609,11 @@ typedef struct res_choice {
 } res_choice;
 /* Pairs the good records of two stores by experiment (all but runtime and settings), by their ids.
  * VERSUS' notes say what had to be left out; its options say whether bench compare measured the
- * records by looks. If VERSUS is `whole`, a side is the build of its latest record, good or failed,
- * and no experiment that either side has is left out: one that failed beside or after the records
- * that are paired, or whose repetition of a suite failed and was not repeated, or that one side
- * lacks, has a cell that says so; what failed before is in the notes. Good records of two builds on
- * one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
+ * records with interim analyses. If VERSUS is `whole`, a side is the build of its latest record,
+ * good or failed, and no experiment that either side has is left out: one that failed beside or
+ * after the records that are paired, or whose repetition of a suite failed and was not repeated, or
+ * that one side lacks, has a cell that says so; what failed before is in the notes. Good records of
+ * two builds on one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
  */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                                     const res_choice choice[2], res_versus *versus, bn_status *st);

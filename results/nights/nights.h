@@ -169,7 +169,8 @@ typedef struct res_tonight {
     bool same;                     /* file and settings are those of that night */
     const res_history *history;    /* of the store, tonight included; wall time */
     double threshold;              /* as of res_versus_begin */
-    bool looks; /* on CONTROL what looks slower gets further pairs: see res_tonight_next_look */
+    bool
+        interim; /* on CONTROL what seems slower gets further pairs: see res_tonight_next_interim */
 } res_tonight;
 
 /* A slowdown of this share should be seen where no threshold says otherwise. */
@@ -186,7 +187,8 @@ typedef struct res_tonight_verdict {
     size_t slower;     /* by more than the threshold */
     size_t untold;     /* where a slowdown of the threshold may be hidden, FRESH included */
     size_t suspects;   /* of the untold ones, on records: out of line with the nights before */
-    size_t candidates; /* on a control, by looks: those that further pairs may tell */
+    size_t
+        candidates; /* on a control, with interim analyses: those that further pairs may decide */
     double mde;     /* what would have been seen in 80 of 100 in all others; NaN: there are none */
     double hidden;  /* what would have been seen in all of the untold; may be infinite */
     /* Steps of the build of the last good night, tonight over then, geometric mean of so many
@@ -217,20 +219,21 @@ void res_tonight_free(res_tonight_verdict *verdict);
 /* ---- further pairs (further.c) --------------------------------------------- */
 
 /*
- * A suite's few pairs tell nothing in a large family (res_least_pairs). So a night on a control is
- * judged by looks: once the suite has run, the cells that seem slower, and are not significantly,
- * get further pairs up to the next look, and the night is judged again, up to RES_LAST_LOOK pairs.
- * The others end. They claim nothing, so that this choice, which the values make, adds no error.
+ * A suite's few pairs decide nothing in a large family (res_least_pairs). So a night on a control
+ * is judged by interim analyses: once the suite has run, the cells that seem slower, and are not
+ * significantly, get further pairs up to the next analysis, and the night is judged again, up to
+ * RES_INTERIM_USUAL pairs. The others end. They claim nothing, so that this choice, which the
+ * values make, adds no error.
  *
- * A cell looks slower where a measure is slower by half of res_night_wanted: of those that are
+ * A cell seems slower where a measure is slower by half of res_night_wanted: of those that are
  * slower by all of it, more than half do.
  */
 
-/* Whether further pairs may find EXPERIMENT slower: it is a cell of VERDICT, and looks slower. */
+/* Whether further pairs may find EXPERIMENT slower: it is a cell of VERDICT, and seems slower. */
 bool res_tonight_candidate(const res_tonight_verdict *verdict, const res_experiment *experiment);
-/* The next look after PAIRS pairs at which anything can be claimed in the family of VERDICT; 0:
- * there is none, or nothing looks slower. */
-size_t res_tonight_next_look(const res_tonight_verdict *verdict, size_t pairs);
+/* The next interim analysis after PAIRS pairs at which anything can be claimed in the family of
+ * VERDICT; 0: there is none, or nothing seems slower. */
+size_t res_tonight_next_interim(const res_tonight_verdict *verdict, size_t pairs);
 
 /* ---- series (tonight.c) ------------------------------------------------------ */
 

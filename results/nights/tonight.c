@@ -221,7 +221,7 @@ static void note_further(res_versus *versus)
     if (more > 0)
         bn_text_printf(&versus->notes,
                        "%zu of %zu experiments seemed slower and got further pairs, up to %d.\n",
-                       more, versus->count, RES_LOOKS_USUAL);
+                       more, versus->count, RES_INTERIM_USUAL);
 }
 
 static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_status *st)
@@ -242,9 +242,9 @@ static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_st
     /* A step that takes no longer may still need more of the device, or of memory. Records of
      * another night tell only the variance of wall times between nights (widen). */
     verdict->versus.all_measures = control;
-    verdict->versus.options.looks = control && t->looks ? RES_LOOKS_USUAL : RES_LOOKS_NONE;
+    verdict->versus.options.interim = control && t->interim ? RES_INTERIM_USUAL : RES_INTERIM_NONE;
     code = res_versus_judge(&verdict->versus, st);
-    if (code == BN_OK && verdict->versus.options.looks)
+    if (code == BN_OK && verdict->versus.options.interim)
         note_further(&verdict->versus);
     else if (code == BN_OK && control)
         res_versus_note_pairs(&verdict->versus);

@@ -165,7 +165,7 @@ static json_t *versus_json(const res_versus *versus)
     json_t *object = json_pack(
         "{so so so sb si so so so ss so so s{si si si si si si si si si si si si si}}", "a",
         side_json(versus, false), "b", side_json(versus, true), "level",
-        res_json_real(versus->options.level), "looks", versus->options.looks != RES_LOOKS_NONE,
+        res_json_real(versus->options.level), "looks", versus->options.interim != RES_INTERIM_NONE,
         "family", (int)versus->family, "equivalence", res_json_real(versus->options.delta),
         "threshold", res_json_real(versus->threshold), "cells", cells, "summary",
         summary.data ? summary.data : "", "notes",
@@ -174,8 +174,9 @@ static json_t *versus_json(const res_versus *versus)
         (int)(versus->count - sum.controls - sum.failed - sum.missing - unmeasured), "slower",
         (int)sum.slower, "little_slower", (int)sum.little, "faster", (int)sum.faster, "equivalent",
         (int)sum.equivalent, "undecided", (int)sum.undecided, "failed", (int)sum.failed, "missing",
-        (int)sum.missing, "unmeasured", (int)unmeasured, "unread", (int)sum.unread, "controls", (int)sum.controls,
-        "control_alarms", (int)sum.alarms, "controls_failed", (int)sum.dead_controls);
+        (int)sum.missing, "unmeasured", (int)unmeasured, "unread", (int)sum.unread, "controls",
+        (int)sum.controls, "control_alarms", (int)sum.alarms, "controls_failed",
+        (int)sum.dead_controls);
     bn_text_free(&summary);
     return object;
 }

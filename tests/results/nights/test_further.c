@@ -11,7 +11,7 @@
 
 #define CELLS 119 /* as many as the suite "nightly" has */
 #define FIRST 4   /* its repetitions */
-#define MOST  RES_LOOKS_USUAL
+#define MOST  RES_INTERIM_USUAL
 #define STEPS 3
 
 /* All pairs that a night could run: by process, then cell. */
@@ -100,12 +100,12 @@ static res_collection taken(place *p, int side)
     return all;
 }
 
-static void judge(place *p, bool looks, res_tonight_verdict *v)
+static void judge(place *p, bool interim, res_tonight_verdict *v)
 {
     const res_collection again = taken(p, 0), records = taken(p, 1),
                          before = {.records = p->then, .count = p->cells};
     const res_tonight tonight = {
-        .records = &records, .control = &again, .before = &before, .looks = looks};
+        .records = &records, .control = &again, .before = &before, .interim = interim};
     bn_status st = {0};
     assert_ok(res_tonight_judge(&tonight, v, &st), &st);
     assert_int_equal(v->basis, RES_BASIS_CONTROL);
@@ -119,7 +119,7 @@ static size_t pass(place *p, res_tonight_verdict *v)
     for (size_t i = 0; i < CELLS; i++)
         p->given[i] = FIRST;
     judge(p, true, v);
-    for (size_t next; (next = res_tonight_next_look(v, reached)) > 0; reached = next) {
+    for (size_t next; (next = res_tonight_next_interim(v, reached)) > 0; reached = next) {
         for (size_t i = 0; i < p->cells; i++)
             if (res_tonight_candidate(v, &p->lists[1][i]->experiment))
                 p->given[i] = next;
@@ -186,12 +186,12 @@ static void four_pairs_find_nothing(void **state)
     judge(p, false, &v);
     assert_int_equal(v.slower, 0);
     assert_int_equal(v.untold, CELLS);
-    assert_int_equal(res_tonight_next_look(&v, FIRST), 0);
+    assert_int_equal(res_tonight_next_interim(&v, FIRST), 0);
     /* The note counts figures: wall time and device time of each cell. */
     assert_int_equal(v.versus.family, 2 * CELLS);
     assert_non_null(strstr(v.versus.notes.data, " family of 238: 8 pairs"));
     res_tonight_free(&v);
-    /* By looks those that are slower look so, and are found. */
+    /* With interim analyses those that are slower look so, and are found. */
     assert_int_equal(pass(p, &v), CELLS - 1);
     assert_int_equal(v.slower, CELLS - 1);
     assert_int_equal(v.untold, 0);

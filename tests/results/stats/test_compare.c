@@ -192,19 +192,19 @@ static void orders_are_by_halves_or_by_coins(void **state)
     (void)state;
     size_t first = 0, unlike = 0, fifth = 0;
     for (uint64_t seed = 0; seed < 1000; seed++) {
-        bool few[6], odd[5], many[10], again[10], looks[12];
+        bool few[6], odd[5], many[10], again[10], interim[12];
         res_order(seed, 6, false, few);
         res_order(seed, 5, false, odd);
         res_order(seed, 10, false, many);
         res_order(seed, 10, false, again);
-        res_order(seed, 12, true, looks);
+        res_order(seed, 12, true, interim);
         assert_memory_equal(many, again, sizeof many);
         assert_int_equal(few[0] + few[1] + few[2] + few[3] + few[4] + few[5], 3);
         assert_in_range(odd[0] + odd[1] + odd[2] + odd[3] + odd[4], 2, 3);
-        /* By looks the first four are balanced, and then coins decide. */
-        assert_int_equal(looks[0] + looks[1] + looks[2] + looks[3], 2);
+        /* With interim analyses the first four are balanced, and then coins decide. */
+        assert_int_equal(interim[0] + interim[1] + interim[2] + interim[3], 2);
         first += few[0];
-        fifth += looks[4];
+        fifth += interim[4];
         for (size_t i = 0; i < 10; i++)
             unlike += many[i];
     }
