@@ -79,7 +79,7 @@ typedef struct plot_figure_text {
 } plot_figure_text;
 plot_figure_text plot_time_text(double ns);
 /* A difference of measured times, as tables show it (res_difference_shows): "1.10 ms", "< 1.20 ms",
- * RES_NOT_TOLD, "-". */
+ * RES_UNKNOWN_TEXT, "-". */
 plot_figure_text plot_difference_text(res_interval ns);
 
 /* The time with which an id begins, "2025-01-31 23:59:59", or the id's beginning. */

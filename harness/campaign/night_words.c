@@ -20,7 +20,7 @@ night_sum night_add_up(const nightly *n)
         const res_tonight_verdict *v = &n->sides[i].verdict;
         sum.cells += v->cells;
         sum.slower += v->slower;
-        sum.inconclusive += v->untold;
+        sum.inconclusive += v->inconclusive;
         sum.no_baseline += v->fresh;
         sum.suspects += v->suspects;
         sum.detectable = fmax(sum.detectable, v->mde);

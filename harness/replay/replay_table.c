@@ -142,7 +142,7 @@ static void put_time(json_t *row, double ns, double scale)
     if (isfinite(ns))
         res_sheet_put(row, "%.*f", fabs(ns) < 0.1 * scale ? 5 : 3, ns / scale);
     else
-        res_sheet_put(row, "%s", RES_NOT_TOLD);
+        res_sheet_put(row, "%s", RES_UNKNOWN_TEXT);
 }
 
 /* The same of a difference of two measured times, as other tables show it. */
@@ -152,7 +152,7 @@ static void put_difference(json_t *row, res_interval ns, double scale)
     if (shown == RES_DIFFERENCE_BELOW)
         res_sheet_put(row, "< %.3f", ns.high / scale);
     else
-        put_time(row, shown == RES_DIFFERENCE_NOT_TOLD ? (double)NAN : ns.estimate, scale);
+        put_time(row, shown == RES_DIFFERENCE_NOT_SIGNIFICANT ? (double)NAN : ns.estimate, scale);
 }
 
 static void put_line(json_t *rows, const char *what, res_interval ns, double of)

@@ -66,13 +66,13 @@ static json_t *figures_json(const res_figures *f)
         const res_over over = res_metric_over(f, metric);
         const res_difference_shown shows = res_figures_show(f, metric);
         if (shows != RES_DIFFERENCE_UNKNOWN)
-            json_object_set_new(figures, res_metric_name(metric),
-                                json_pack("[oooIioo]", res_json_real(over.value.estimate),
-                                          res_json_real(over.value.low),
-                                          res_json_real(over.value.high),
-                                          (json_int_t)over.processes, shows == RES_DIFFERENCE_TOLD,
-                                          site_text(res_figures_words(f, metric).text),
-                                          site_text(res_figures_bounds(f, metric).text)));
+            json_object_set_new(
+                figures, res_metric_name(metric),
+                json_pack("[oooIioo]", res_json_real(over.value.estimate),
+                          res_json_real(over.value.low), res_json_real(over.value.high),
+                          (json_int_t)over.processes, shows == RES_DIFFERENCE_SIGNIFICANT,
+                          site_text(res_figures_words(f, metric).text),
+                          site_text(res_figures_bounds(f, metric).text)));
     }
     return figures;
 }

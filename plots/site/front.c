@@ -79,9 +79,9 @@ static json_t *details_json(const site *s)
 static json_t *damaged_json(const res_collection *lost)
 {
     json_t *list = json_array();
-    res_told told = {{0}};
+    res_reported reported = {{0}};
     for (size_t i = 0; i < lost->damaged_count; i++)
-        if (res_damaged_told(&told, &lost->damaged[i]))
+        if (res_damaged_reported(&reported, &lost->damaged[i]))
             json_array_append_new(list,
                                   json_pack("[os]", site_text(bn_base_name(lost->damaged[i].path)),
                                             bn_code_name(lost->damaged[i].status.code)));

@@ -27,9 +27,10 @@ static json_t *row_json(const site *s, const site_record *r, size_t number)
     for (int m = 0; m < RES_METRIC_COUNT; m++) {
         const res_metric metric = (res_metric)m;
         const res_difference_shown shows = res_figures_show(&f, metric);
-        json_array_append_new(row, shows == RES_DIFFERENCE_TOLD || shows == RES_DIFFERENCE_UNKNOWN
-                                       ? res_json_real(res_metric_over(&f, metric).value.estimate)
-                                       : site_text(res_figures_words(&f, metric).text));
+        json_array_append_new(row,
+                              shows == RES_DIFFERENCE_SIGNIFICANT || shows == RES_DIFFERENCE_UNKNOWN
+                                  ? res_json_real(res_metric_over(&f, metric).value.estimate)
+                                  : site_text(res_figures_words(&f, metric).text));
     }
     const res_device_remark remark = res_figures_remark(&f);
     if (remark != RES_DEVICE_PLAIN)

@@ -109,7 +109,7 @@ static res_difference difference_of(const pairs *p, double (*values)[RES_MOST_PA
  * value than the ratio of rounds that P is of. No row says both. */
 static bool moves(const res_difference *d)
 {
-    return d->p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT) && res_told_from(d->difference, 0);
+    return d->p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT) && res_excludes(d->difference, 0);
 }
 
 /* Parts add up to a step, so their means are plain, as in the table of ledgers. */

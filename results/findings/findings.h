@@ -64,7 +64,7 @@ typedef struct res_process {
     const res_record *record; /* borrowed; NULL: a summary's, of which only what follows is known */
     res_measures measures;
     const char *group; /* borrowed; "": it ran alone */
-    double began_s;    /* Unix time, by the id of its record; NaN: untold */
+    double began_s;    /* Unix time, by the id of its record; NaN: unknown */
     size_t run;        /* in order of time; groups that began within ten minutes are of one */
     double *round_ns; /* [record->round_count] trimmed mean step of each round; NULL: none */
 } res_process;
@@ -590,7 +590,7 @@ typedef struct res_versus_sum {
     size_t missing; /* one side has no record of it */
     size_t unread;  /* records of both sides that could not be read */
     size_t controls, alarms, dead_controls;
-    size_t untold; /* not found slower, but open, whatever their headlines say */
+    size_t inconclusive; /* not found slower, but open, whatever their headlines say */
     size_t closed; /* of UNDECIDED: faster or the same, but not slower by what counts */
     bool open;     /* res_compared_open of one of them */
 } res_versus_sum;

@@ -27,7 +27,7 @@
     X(IDLE, idle, OTHER)                 /* measured steps, in no other part */                    \
     X(MEASURING, measuring, CUSTOM_BADPUT_EVENTS) /* probes, steps that are not kept, figures */   \
     X(REST, rest, OTHER)                          /* all else: the end of the process */           \
-    X(UNTOLD, untold, OTHER) /* productive and overhead, where nobody tells the device time */
+    X(UNATTRIBUTED, untold, OTHER) /* productive and overhead, where device time is unknown */
 typedef enum res_goodput_class {
 #define X(upper, lower, badput) RES_GOODPUT_##upper,
     RES_GOODPUT_CLASSES(X)

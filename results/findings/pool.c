@@ -469,7 +469,7 @@ res_remarks res_pool_remarks(const res_pool *pool)
 
 static void add_known(uint64_t value, double of_ns, double *sum, double *sum_of)
 {
-    if (value == RES_UNTOLD)
+    if (value == RES_UNKNOWN)
         return;
     *sum += (double)value;
     *sum_of += of_ns;
@@ -497,7 +497,7 @@ void res_interference_add(res_interference *w, const res_pool *pool)
         for (size_t r = 0; res_pool_counts(pool, i) && r < record->round_count; r++) {
             const res_round *round = &record->rounds[r];
             const double wall_ns = (double)round->wall_ns;
-            if (round->wall_ns == RES_UNTOLD)
+            if (round->wall_ns == RES_UNKNOWN)
                 continue;
             w->rounds++;
             add_known(round->stalled_ns, wall_ns, &w->stalled_ns, &w->stalled_of_ns);

@@ -265,10 +265,10 @@ static void make_nights(res_timeline *series, const item *items, size_t count,
 
 /* ---- stretches ------------------------------------------------------------------------ */
 
-bool res_night_told(const res_night *night)
+bool res_night_significant(const res_night *night)
 {
     const res_interval value = {night->value, night->low, night->high};
-    return isfinite(night->low) && isfinite(night->high) ? res_told_from(value, 0)
+    return isfinite(night->low) && isfinite(night->high) ? res_excludes(value, 0)
                                                          : night->value > 0;
 }
 
@@ -312,7 +312,7 @@ static bn_code make_stretches(res_timeline *series, const res_change_options *op
             continue;
         series->last = i;
         series->no_ratios = series->no_ratios || night->value <= 0;
-        series->untold += !res_night_told(night);
+        series->insignificant += !res_night_significant(night);
     }
     /* Without the nights at or below zero the others would lie too high. */
     for (size_t i = 0; i < series->count; i++)

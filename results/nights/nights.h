@@ -42,7 +42,7 @@ typedef struct res_night {
     char front_end[RES_MARK];
 } res_night;
 /* Whether NIGHT, which has a value, tells it from zero: only an overhead may not be. */
-bool res_night_told(const res_night *night);
+bool res_night_significant(const res_night *night);
 
 /* Nights between two change points. */
 typedef struct res_stretch {
@@ -69,7 +69,8 @@ typedef struct res_timeline {
     bool simulated;
     bool any_settings; /* false: nights have several settings, and each has a series */
     bool of_device;    /* values depend on the source of the device time */
-    size_t untold;     /* nights whose values are indistinguishable from zero: res_night_told */
+    size_t insignificant; /* nights whose values are indistinguishable from zero:
+                             res_night_significant */
     bool no_ratios;    /* a night is at or below zero: changes are ratios, and are not looked for */
     res_night *nights;
     size_t count;
@@ -185,12 +186,12 @@ typedef struct res_tonight_verdict {
     size_t cells;      /* experiments of tonight */
     size_t fresh;      /* of these, the ones that there is nothing to compare with */
     size_t slower;     /* by more than the threshold */
-    size_t untold;     /* where a slowdown of the threshold may be hidden, FRESH included */
-    size_t suspects;   /* of the untold ones, on records: out of line with the nights before */
+    size_t inconclusive; /* where a slowdown of the threshold may be hidden, FRESH included */
+    size_t suspects; /* of the inconclusive ones, on records: out of line with the nights before */
     size_t
         candidates; /* on a control, with interim analyses: those that further pairs may decide */
     double mde;     /* what would have been seen in 80 of 100 in all others; NaN: there are none */
-    double hidden;  /* what would have been seen in all of the untold; may be infinite */
+    double hidden;  /* what would have been seen in all of the inconclusive; may be infinite */
     /* Steps of the build of the last good night, tonight over then, geometric mean of so many
      * experiments; NaN: it was not measured tonight. */
     double machine;

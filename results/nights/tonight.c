@@ -167,7 +167,7 @@ static void count_cell(const res_compared *cell, res_tonight_verdict *verdict)
         else
             known = fmax(known, seen);
     }
-    verdict->untold += isnan(hidden) ? 0 : 1;
+    verdict->inconclusive += isnan(hidden) ? 0 : 1;
     verdict->candidates += res_night_candidate(versus, cell);
     if (isnan(hidden))
         verdict->mde = fmax(verdict->mde, known);
@@ -185,7 +185,7 @@ static void count_cells(const res_tonight *tonight, res_tonight_verdict *verdict
         count_cell(&verdict->versus.cells[i], verdict);
     const size_t known = verdict->judged ? verdict->versus.count : 0;
     verdict->fresh = verdict->cells > known ? verdict->cells - known : 0;
-    verdict->untold += verdict->fresh;
+    verdict->inconclusive += verdict->fresh;
     if (verdict->fresh)
         verdict->hidden = (double)INFINITY;
 }

@@ -419,7 +419,7 @@ typedef struct rec_steps {
     /* The one that the ledger is of, then those that called in the steady steps. */
     rec_step_thread *threads;
     size_t thread_count;
-    size_t threads_untold; /* beyond REC_MOST_THREADS */
+    size_t threads_unlisted; /* beyond REC_MOST_THREADS */
     /* While kernels ran in a step, by the plugin's profiler: sums over its programs of medians and
      * their 95 % intervals. NaN where it does not tell one of them, or too long ones. */
     res_interval kernels_ns;
@@ -511,7 +511,7 @@ rec_answer rec_answer_make(const rec_steps *steps);
 double rec_step_calls_ns(const rec_steps *steps, size_t index, double within_ns);
 /* All of these calls in the mean step where they are a tenth of it, and no profile tells whether
  * the device works in them; else 0. */
-double rec_untold_calls_ns(const rec_steps *steps, const rec_answer *answer);
+double rec_unattributed_calls_ns(const rec_steps *steps, const rec_answer *answer);
 
 /* Appends the answer in sentences, a line each, with their assumptions. */
 void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *out);

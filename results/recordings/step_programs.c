@@ -472,7 +472,7 @@ bn_code rec_step_threads_make(rec_steps *steps, bn_status *st)
     }
     if (code == BN_OK) {
         steps->thread_count = told;
-        steps->threads_untold = count - told;
+        steps->threads_unlisted = count - told;
     }
     free(tallies);
     free(room);

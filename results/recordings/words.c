@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* So much of the wall time in calls makes it doubtful whether the device works. */
-#define UNTOLD 0.1
+#define UNATTRIBUTED 0.1
 
 void rec_time_put(bn_text *out, double ns)
 {
@@ -79,7 +79,7 @@ static void put_rest(double rest_ns, bn_text *out)
                       "them until the host was notified");
 }
 
-double rec_untold_calls_ns(const rec_steps *steps, const rec_answer *answer)
+double rec_unattributed_calls_ns(const rec_steps *steps, const rec_answer *answer)
 {
     double sum = 0, wall = 0;
     if (isfinite(answer->kernels_ns.estimate))
@@ -88,12 +88,12 @@ double rec_untold_calls_ns(const rec_steps *steps, const rec_answer *answer)
         wall += (double)steps->list[i].wall_ns;
         sum += rec_step_calls_ns(steps, i, (double)INFINITY);
     }
-    return sum > UNTOLD * wall ? sum / (double)steps->count : 0;
+    return sum > UNATTRIBUTED * wall ? sum / (double)steps->count : 0;
 }
 
 static void put_device_bound(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
-    const double calls_ns = rec_untold_calls_ns(s, a);
+    const double calls_ns = rec_unattributed_calls_ns(s, a);
     bn_text_printf(out, "Device-bound: the device works %.0f %% of the time",
                    percent(a->busy_share));
     if (!(calls_ns > 0)) {
@@ -172,7 +172,7 @@ static void put_dispatch_bound(const rec_steps *s, const rec_answer *a, bn_text 
 
 static void put_host_bound(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
-    const double calls_ns = rec_untold_calls_ns(s, a);
+    const double calls_ns = rec_unattributed_calls_ns(s, a);
     bn_text_puts(out, "Host-bound: ");
     put_waiting(s, a, out);
     if (calls_ns > 0) {
@@ -234,7 +234,7 @@ static void put_no_gaps(const rec_steps *s, const rec_answer *a, bn_text *out)
     if (isnan(a->no_gaps_ns.estimate))
         return;
     bn_text_printf(out, "Without host gaps a step would take %s",
-                   rec_untold_calls_ns(s, a) > 0 ? "at most " : "");
+                   rec_unattributed_calls_ns(s, a) > 0 ? "at most " : "");
     rec_interval_put(out, a->no_gaps_ns);
     bn_text_puts(out, " instead of ");
     rec_interval_put(out, a->wall_ns);

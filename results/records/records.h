@@ -29,7 +29,7 @@
 #define RES_MOST_COMPILES 10000
 
 /* An unknown figure of a round or a probe. */
-#define RES_UNTOLD UINT64_MAX
+#define RES_UNKNOWN UINT64_MAX
 
 /* A round: steps of one experiment in a row, between those of the others that are measured
  * beside it in the same process. The columns of the table in files. */
@@ -496,14 +496,14 @@ typedef struct res_damaged {
  * are records nor are called like one. */
 size_t res_damaged_lost(const res_damaged *list, size_t count);
 /* Names files of a list without end: whether ONE, of a list that was passed in its order, is to be
- * named. TOLD, zero at first, counts. */
-typedef struct res_told {
+ * named. REPORTED, zero at first, counts. */
+typedef struct res_reported {
     size_t count[RES_FAULT_COUNT];
-} res_told;
-bool res_damaged_told(res_told *told, const res_damaged *one);
+} res_reported;
+bool res_damaged_reported(res_reported *reported, const res_damaged *one);
 /* "4997 more files are no records": the sentence on those that were not to be named; nothing where
  * all were. */
-void res_put_untold(const res_told *told, bn_text *out);
+void res_put_unreported(const res_reported *reported, bn_text *out);
 /* Records of one cell, mode and number of graphs that were not read, since they are of other builds
  * than the latest (res_latest_read). */
 typedef struct res_unread {

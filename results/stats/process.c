@@ -169,7 +169,7 @@ double res_estimate_p(const res_estimate *estimate)
     return 2 * gsl_cdf_tdist_Q(mean / error, estimate->freedom);
 }
 
-bool res_told_from(res_interval interval, double value)
+bool res_excludes(res_interval interval, double value)
 {
     return interval.low > value || interval.high < value;
 }

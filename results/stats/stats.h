@@ -87,7 +87,7 @@ res_interval res_estimate_ratio(const res_estimate *logs);
 double res_estimate_p(const res_estimate *estimate);
 
 /* Whether INTERVAL has bounds and VALUE lies outside: the only meaning of "significant". */
-bool res_told_from(res_interval interval, double value);
+bool res_excludes(res_interval interval, double value);
 /* Effective sample size: how many independent values estimate a mean as well as COUNT values in a
  * row, of which neighbours may be alike; at most COUNT. */
 double res_independent_samples(const double *values, size_t count);

@@ -179,16 +179,16 @@ static json_t *interference_json(const res_speedup *speedup)
  */
 static json_t *left_out_json(const res_speedup *speedup)
 {
-    res_told told = {{0}};
+    res_reported reported = {{0}};
     json_t *named = json_array();
     for (size_t i = 0; i < speedup->damaged_count; i++)
-        if (res_damaged_told(&told, &speedup->damaged[i]))
+        if (res_damaged_reported(&reported, &speedup->damaged[i]))
             json_array_append_new(named, res_json_text(bn_base_name(speedup->damaged[i].path)));
     return json_pack("{s:I, s:I, s:I, s:I, s:o}", "unread",
-                     (json_int_t)told.count[RES_FAULT_UNREAD], "damaged",
-                     (json_int_t)told.count[RES_FAULT_DAMAGED], "no_records",
-                     (json_int_t)told.count[RES_FAULT_STRANGE], "copies",
-                     (json_int_t)told.count[RES_FAULT_COPY], "named", named);
+                     (json_int_t)reported.count[RES_FAULT_UNREAD], "damaged",
+                     (json_int_t)reported.count[RES_FAULT_DAMAGED], "no_records",
+                     (json_int_t)reported.count[RES_FAULT_STRANGE], "copies",
+                     (json_int_t)reported.count[RES_FAULT_COPY], "named", named);
 }
 
 static json_t *speedup_json(const res_speedup *speedup)

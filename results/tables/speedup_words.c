@@ -333,7 +333,7 @@ static void note_devices(const res_speedup *speedup, json_t *notes)
 /* Offloading that was asked for and did not happen. */
 static void note_offload(const res_speedup *speedup, json_t *notes)
 {
-    res_named dropped = {0}, untold = {0};
+    res_named dropped = {0}, unknown = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         int64_t asked = 0, found = 0;
@@ -342,10 +342,10 @@ static void note_offload(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &dropped, "(%s of %s)", res_size(found).text,
                                  res_size(asked).text);
         else if (strcmp(word, "untold") == 0)
-            res_speedup_name_row(speedup, row, &untold, "%s", "");
+            res_speedup_name_row(speedup, row, &unknown, "%s", "");
     }
     add_note(notes, "The runtime did not offload all that it was asked to offload", &dropped);
-    add_note(notes, "Whether the runtime offloads what it was asked to is unknown", &untold);
+    add_note(notes, "Whether the runtime offloads what it was asked to is unknown", &unknown);
 }
 
 /* Automatic layouts that came out as the default ones cannot be what made a difference. */

@@ -223,7 +223,7 @@ static void put_gaps(const res_timeline *series, res_format format, bn_text *out
         between = ", ";
     }
     if (refused > 0)
-        bn_text_printf(&note, "%s%zu " RES_NOT_TOLD, between, refused);
+        bn_text_printf(&note, "%s%zu " RES_UNKNOWN_TEXT, between, refused);
     res_put_note(out, format, note.data ? note.data : "");
     bn_text_free(&note);
 }
@@ -243,9 +243,9 @@ static void put_limits(const res_timeline *series, res_format format, bn_text *o
                  left_out, left_out == 1 ? "" : "s", nights, nights == 1 ? "" : "s");
         res_put_note(out, format, text);
     }
-    if (series->untold > 0) {
+    if (series->insignificant > 0) {
         snprintf(text, sizeof text, "%zu of %zu night%s indistinguishable from zero%s",
-                 series->untold, series->count, series->count == 1 ? "" : "s",
+                 series->insignificant, series->count, series->count == 1 ? "" : "s",
                  series->no_ratios ? "; no search for changes, which are ratios" : "");
         res_put_note(out, format, text);
     }
@@ -367,7 +367,7 @@ static json_t *night_json(const res_night *night, json_int_t origin)
                      time_text(night->time_s).text, "value_ns", res_json_real(night->value),
                      "low_ns", res_json_real(night->low), "high_ns", res_json_real(night->high),
                      "told",
-                     known            ? json_boolean(res_night_told(night))
+                     known            ? json_boolean(res_night_significant(night))
                      : night->refused ? json_false()
                                       : json_null(),
                      "refused", (int)night->refused, "processes", (json_int_t)night->processes,

@@ -128,7 +128,7 @@ static json_t *mean_cells(const res_beside_mean *mean)
     json_t *row = json_array();
     res_sheet_put(row, "%s%s", record->experiment.runtime, res_simulated_shown(record));
     res_sheet_put(row, "%s", res_way_of(&record->experiment).text);
-    if (res_graphs_told(&record->experiment))
+    if (res_graphs_known(&record->experiment))
         res_sheet_put(row, "%d", record->experiment.graphs);
     else
         res_sheet_put(row, "-");

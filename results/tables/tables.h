@@ -59,15 +59,15 @@ int res_ratio_decimals(res_interval ratio);
 /* What is shown of a difference of two measured times, such as an overhead, in tables, pictures and
  * pages alike. */
 typedef enum res_difference_shown {
-    RES_DIFFERENCE_UNKNOWN, /* there is none */
-    RES_DIFFERENCE_TOLD,  /* the estimate: significant (res_told_from), or there is no interval and
-                             the estimate is above zero */
-    RES_DIFFERENCE_BELOW, /* the upper bound, after "<": zero is within the interval */
-    RES_DIFFERENCE_NOT_TOLD /* RES_NOT_TOLD: there is no interval, and the estimate is not above
-                               zero */
+    RES_DIFFERENCE_UNKNOWN,     /* there is none */
+    RES_DIFFERENCE_SIGNIFICANT, /* the estimate: significant (res_excludes), or there is no interval
+                            and the estimate is above zero */
+    RES_DIFFERENCE_BELOW,       /* the upper bound, after "<": zero is within the interval */
+    RES_DIFFERENCE_NOT_SIGNIFICANT /* RES_UNKNOWN_TEXT: there is no interval, and the estimate is
+                               not above zero */
 } res_difference_shown;
 res_difference_shown res_difference_shows(res_interval ns);
-#define RES_NOT_TOLD "unknown"
+#define RES_UNKNOWN_TEXT "unknown"
 
 /* ---- figures of a cell (figures.c) ------------------------------------------------ */
 

@@ -82,7 +82,7 @@ res_figure res_time(double ns);
 /* A difference of two measured times as res_difference_shows says: "1.1 ms", "< 1.2 ms",
  * "unknown", "-". */
 res_figure res_time_difference(res_interval ns);
-/* The same of an overhead: RES_NOT_TOLD where it was refused. */
+/* The same of an overhead: RES_UNKNOWN_TEXT where it was refused. */
 res_figure res_time_refusable(res_interval ns, bool refused);
 /* The bounds of a difference in the unit and decimals of the figure that res_time_difference shows:
  * "[-0.42, 1.06]" beside "< 1.06 ms". */
@@ -163,7 +163,7 @@ double res_step_pjrt_ns(const res_execution *execution);
 
 /* Whether the axis is the number of graphs that a step was cut into: not of imported records, and
  * of other front ends than bench it is no count of their programs. */
-bool res_graphs_told(const res_experiment *experiment);
+bool res_graphs_known(const res_experiment *experiment);
 /* The number of graphs, or "-". */
 void res_grid_graphs(res_grid *grid, const res_experiment *experiment);
 /* Sets the members KEY_ns, KEY_low_ns, KEY_high_ns of OBJECT. */

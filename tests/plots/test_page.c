@@ -196,7 +196,7 @@ static void the_page_says_what_the_tables_say(void **state)
                                           .mde = (double)INFINITY};
     bn_text out = page(&all, &nothing_seen, 1, NULL, 0);
     assert_lacks(out.data, ">-83.0 ms<");
-    assert_has(out.data, ">" RES_NOT_TOLD "</td>");
+    assert_has(out.data, ">" RES_UNKNOWN_TEXT "</td>");
     assert_has(out.data, ">2.00 ms</td>");
     /* Nor does it print an infinite MDE. */
     assert_lacks(out.data, "inf %");
@@ -213,14 +213,14 @@ static void a_refused_overhead_is_not_shown(void **state)
     (void)state;
     res_collection all = sample();
     bn_text out = page(&all, NULL, 0, NULL, 0);
-    const size_t before = occurrences(out.data, ">" RES_NOT_TOLD "</td>");
+    const size_t before = occurrences(out.data, ">" RES_UNKNOWN_TEXT "</td>");
     bn_text_free(&out);
     res_execution *x = &all.records[CAPTURE]->executions[0];
     x->device_ns = x->device_low_ns = x->device_high_ns = 900e6;
     x->overhead_ns = 2e6;
     x->overhead_low_ns = x->overhead_high_ns = UNKNOWN;
     out = page(&all, NULL, 0, NULL, 0);
-    assert_int_equal(occurrences(out.data, ">" RES_NOT_TOLD "</td>"), before + 2);
+    assert_int_equal(occurrences(out.data, ">" RES_UNKNOWN_TEXT "</td>"), before + 2);
     bn_text_free(&out);
     res_collection_free(&all);
 }

@@ -302,7 +302,7 @@ static void a_timeline_has_phases_rounds_and_parts(void **state)
     assert_ok(res_record_reserve_rounds(r, 2, &st), &st);
     r->round_count = 2;
     r->rounds[0] = (res_round){.steps = 12, .wall_ns = 400000000};
-    r->rounds[1] = (res_round){.steps = 8, .position = 1, .wall_ns = RES_UNTOLD};
+    r->rounds[1] = (res_round){.steps = 8, .position = 1, .wall_ns = RES_UNKNOWN};
     assert_int_equal(
         json_object_set_new(
             r->provenance, "phases",

@@ -531,7 +531,7 @@ static void costs_beside_one_batch_are_not_told(void **state)
     free(list);
 }
 
-/* Processes that disagree leave the cost untold, so there is nothing to complain of. */
+/* Processes that disagree leave the cost unknown, so there is no finding. */
 static void what_is_not_told_is_no_complaint(void **state)
 {
     (void)state;

@@ -402,9 +402,9 @@ static void the_machine_is_busy_above_a_share(void **state)
     res_record *record = add_rounds(&s, "m", "lazy", wall, 2, 1);
     json_object_set_new(record->provenance, "host", json_pack("{si}", "cores_online", 2));
     record->rounds[0].stalled_ns = 400000;
-    record->rounds[1].stalled_ns = RES_UNTOLD;
+    record->rounds[1].stalled_ns = RES_UNKNOWN;
     record->rounds[1].stolen_ns = 80000;
-    record->rounds[0].stolen_ns = RES_UNTOLD;
+    record->rounds[0].stolen_ns = RES_UNKNOWN;
     res_speedup table = made(&s);
     const res_interference *w = &table.interference;
     assert_int_equal(w->rounds, 2);
@@ -466,7 +466,7 @@ static void one_row_may_have_met_a_busy_machine(void **state)
     /* No round says what waited. */
     for (size_t i = 0; i < s.count; i++)
         for (size_t r = 0; r < s.records[i]->round_count; r++)
-            s.records[i]->rounds[r].stalled_ns = RES_UNTOLD;
+            s.records[i]->rounds[r].stalled_ns = RES_UNKNOWN;
     table = made(&s);
     assert_true(res_interference_unknown(&table.interference));
     res_speedup_free(&table);

@@ -136,7 +136,7 @@ typedef struct rates {
     double found;   /* share of the slower cells that are found */
     double further; /* share of cells that get further pairs */
     double mde;     /* mean of what the nights say that they see in all others */
-    double untold;  /* share of cells */
+    double undecided; /* share of cells */
 } rates;
 
 static rates try(place *p, const char *name, const world *w, int nights)
@@ -157,18 +157,18 @@ static rates try(place *p, const char *name, const world *w, int nights)
         assert_int_equal(v.slower, right + wrong);
         r.alarms += wrong > 0;
         r.found += w->slow ? (double)right / (double)w->slow : 0;
-        r.untold += (double)v.untold / (double)w->cells;
+        r.undecided += (double)v.inconclusive / (double)w->cells;
         r.mde += fmax(v.mde, v.hidden);
         res_tonight_free(&v);
     }
     r.alarms /= nights;
     r.found /= nights;
     r.further /= nights;
-    r.untold /= nights;
+    r.undecided /= nights;
     r.mde /= nights;
     print_message("# %s: %d nights: false alarms in %.1f %%, found %.1f %%, further pairs for "
                   "%.1f %% of cells, undecided %.1f %%, MDE %.1f %%\n",
-                  name, nights, 100 * r.alarms, 100 * r.found, 100 * r.further, 100 * r.untold,
+                  name, nights, 100 * r.alarms, 100 * r.found, 100 * r.further, 100 * r.undecided,
                   100 * r.mde);
     return r;
 }
@@ -185,7 +185,7 @@ static void four_pairs_find_nothing(void **state)
         p->given[i] = FIRST;
     judge(p, false, &v);
     assert_int_equal(v.slower, 0);
-    assert_int_equal(v.untold, CELLS);
+    assert_int_equal(v.inconclusive, CELLS);
     assert_int_equal(res_tonight_next_interim(&v, FIRST), 0);
     /* The note counts figures: wall time and device time of each cell. */
     assert_int_equal(v.versus.family, 2 * CELLS);
@@ -194,7 +194,7 @@ static void four_pairs_find_nothing(void **state)
     /* With interim analyses those that are slower look so, and are found. */
     assert_int_equal(pass(p, &v), CELLS - 1);
     assert_int_equal(v.slower, CELLS - 1);
-    assert_int_equal(v.untold, 0);
+    assert_int_equal(v.inconclusive, 0);
     assert_non_null(strstr(v.versus.notes.data, "118 of 119 experiments "));
     res_tonight_free(&v);
 }
@@ -206,10 +206,10 @@ static void nothing_is_found_where_nothing_changed(void **state)
     assert_true(q.alarms <= 0.05);
     /* Few cells look slower by chance, and the night can say what it would have seen. */
     assert_true(q.further <= 0.1);
-    assert_true(q.untold <= 0.05);
+    assert_true(q.undecided <= 0.05);
     const rates n = try(*state, "equal builds, processes of 4 %", &noisy, 40);
     assert_true(n.alarms <= 0.05);
-    assert_true(n.untold >= 0.9);
+    assert_true(n.undecided >= 0.9);
 }
 
 static void a_slower_build_is_found(void **state)
@@ -258,7 +258,7 @@ static void what_a_night_says_it_sees_it_finds(void **state)
  */
 
 /* A device time that is faster, or slower by little, does not decide the wall time. */
-static void an_undecided_wall_time_is_untold_beside_a_faster_device(void **state)
+static void a_wall_time_stays_undecided_next_to_a_faster_device(void **state)
 {
     place *p = *state;
     static const double changes[] = {-0.2, 0.005};
@@ -276,7 +276,7 @@ static void an_undecided_wall_time_is_untold_beside_a_faster_device(void **state
         assert_int_equal(head.measure, RES_MEASURE_DEVICE);
         assert_int_equal(head.verdict, changes[i] < 0 ? RES_FASTER : RES_SLOWER);
         assert_int_equal(v.slower, 0);
-        assert_int_equal(v.untold, 1);
+        assert_int_equal(v.inconclusive, 1);
         assert_true(v.hidden > RES_NIGHT_MDE);
         assert_true(isnan(v.mde));
         res_tonight_free(&v);
@@ -313,7 +313,7 @@ int main(void)
         TEST(nothing_is_found_where_nothing_changed),
         TEST(a_slower_build_is_found),
         TEST(what_a_night_says_it_sees_it_finds),
-        TEST(an_undecided_wall_time_is_untold_beside_a_faster_device),
+        TEST(a_wall_time_stays_undecided_next_to_a_faster_device),
         TEST(the_machine_is_measured_as_tables_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

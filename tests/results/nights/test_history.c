@@ -393,10 +393,10 @@ static void nights_below_zero_are_nights(void **state)
             assert_near(series->nights[i].value, overhead_ns[i], 1e-3);
     /* Student's t: half is 4.3027 * 2 us / sqrt(3), 4.97 us. */
     assert_near(series->nights[3].high - series->nights[3].value, 4.3027 * 2e3 / sqrt(3), 1);
-    assert_true(res_night_told(&series->nights[1]));
-    assert_false(res_night_told(&series->nights[3]));
-    assert_false(res_night_told(&series->nights[4]));
-    assert_int_equal(series->untold, 3);
+    assert_true(res_night_significant(&series->nights[1]));
+    assert_false(res_night_significant(&series->nights[3]));
+    assert_false(res_night_significant(&series->nights[4]));
+    assert_int_equal(series->insignificant, 3);
     assert_true(series->no_ratios);
     assert_int_equal(series->stretch_count, 1);
     assert_int_equal(series->stretches[0].nights, 7);
@@ -405,7 +405,7 @@ static void nights_below_zero_are_nights(void **state)
     assert_non_null(strstr(out.data, "3 of 8 nights "));
     assert_non_null(strstr(out.data, ", 2026-01-08: 5.00 us"));
     /* The seventh night's is significantly below zero: it was measured, and is refused. */
-    assert_non_null(strstr(out.data, "1 night without a figure: 1 " RES_NOT_TOLD "\n"));
+    assert_non_null(strstr(out.data, "1 night without a figure: 1 " RES_UNKNOWN_TEXT "\n"));
     bn_text_clear(&out);
     res_table_history(&history, RES_TABLE_JSON, &out);
     json_t *all = json_loads(out.data, 0, NULL);

@@ -141,7 +141,7 @@ static void run(place *p, res_collection *all, double effect, double spread, dou
 
 /* What came of a night. */
 typedef struct outcome {
-    bool found, untold;
+    bool found, undecided;
     double mde;
 } outcome;
 
@@ -160,9 +160,9 @@ static void judge_sides(const place *p, int night, const res_history *history, o
     assert_ok(res_tonight_judge(&tonight, &v, &st), &st);
     assert_int_equal(v.cells, CELLS);
     if (same)
-        assert_int_equal(v.slower + v.untold, 0);
+        assert_int_equal(v.slower + v.inconclusive, 0);
     o->found = v.slower > 0;
-    o->untold = v.untold > 0;
+    o->undecided = v.inconclusive > 0;
     o->mde = fmax(v.mde, v.hidden);
     res_tonight_free(&v);
 }
@@ -247,7 +247,7 @@ static void pass(place *p, int night)
 /* ---- how often ---------------------------------------------------------------------- */
 
 typedef struct rates {
-    double found, untold; /* shares of nights */
+    double found, undecided; /* shares of nights */
     double within_two;    /* share of stores whose step was found on its night or the next */
     double mde;           /* median of the largest in a night */
 } rates;
@@ -269,14 +269,14 @@ static rates try(place *p, const char *name, const world *w, int trials)
                 continue;
             const outcome o = judge(p, night);
             r.found += o.found;
-            r.untold += !o.found && o.untold;
+            r.undecided += !o.found && o.undecided;
             soon = soon || o.found;
             mde[nights++] = o.mde;
         }
         r.within_two += soon;
     }
     r.found /= (double)nights;
-    r.untold /= (double)nights;
+    r.undecided /= (double)nights;
     r.within_two /= trials;
     size_t known = 0;
     for (size_t i = 0; i < nights; i++)
@@ -285,7 +285,7 @@ static rates try(place *p, const char *name, const world *w, int trials)
     r.mde = res_median(mde, known);
     free(mde);
     print_message("# %s: %d stores, %zu nights: found %.1f %%, could not tell %.1f %%", name,
-                  trials, nights, 100 * r.found, 100 * r.untold);
+                  trials, nights, 100 * r.found, 100 * r.undecided);
     if (w->step_at >= 0)
         print_message(", within two nights %.1f %%", 100 * r.within_two);
     if (isfinite(r.mde))
@@ -376,7 +376,7 @@ static void what_cannot_be_told_is_said(void **state)
     const world w = {
         .night = 0.05, .process = 0.01, .new_builds = true, .step_at = 15, .step = 0.05};
     const rates r = try(*state, "5 % slower, records only, nights of 5 %", &w, 20);
-    assert_true(r.untold >= 0.8);
+    assert_true(r.undecided >= 0.8);
     assert_true(r.mde > 0.1);
 }
 
@@ -391,7 +391,7 @@ static void the_first_nights_cannot_tell(void **state)
         const outcome o = judge(p, night);
         assert_false(o.found);
         if (night < RES_LEVEL_NIGHTS)
-            assert_true(o.untold && isinf(o.mde));
+            assert_true(o.undecided && isinf(o.mde));
         else
             assert_true(isfinite(o.mde));
     }

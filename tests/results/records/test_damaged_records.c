@@ -274,11 +274,11 @@ static res_record *with_rounds(void)
 {
     res_record *record = fixture_record(&fixture_lazy, 10);
     assert_int_equal(res_record_reserve_rounds(record, 2, NULL), BN_OK);
-    record->rounds[0] = (res_round){4, 1, 110, 3, RES_UNTOLD, 7};
-    record->rounds[1] = (res_round){6, 0, 170, 0, 12, RES_UNTOLD};
+    record->rounds[0] = (res_round){4, 1, 110, 3, RES_UNKNOWN, 7};
+    record->rounds[1] = (res_round){6, 0, 170, 0, 12, RES_UNKNOWN};
     assert_int_equal(res_execution_reserve_probes(&record->executions[0], 3, NULL), BN_OK);
     for (uint64_t i = 0; i < 3; i++)
-        record->executions[0].probes[i] = (res_probe){i, 6, 600 + i, 300, 500 + i, RES_UNTOLD};
+        record->executions[0].probes[i] = (res_probe){i, 6, 600 + i, 300, 500 + i, RES_UNKNOWN};
     return record;
 }
 

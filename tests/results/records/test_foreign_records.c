@@ -137,9 +137,9 @@ static void rounds_and_probes_are_in_range(void **state)
 {
     const double round_ns[] = {25e6, 25e6};
     res_record *r = fixture_rounds(&fixture_lazy, round_ns, 2, 5);
-    r->rounds[1].stolen_ns = RES_UNTOLD;
+    r->rounds[1].stolen_ns = RES_UNKNOWN;
     assert_int_equal(res_record_check(r, NULL), BN_OK);
-    r->rounds[1].stolen_ns = RES_UNTOLD - 1;
+    r->rounds[1].stolen_ns = RES_UNKNOWN - 1;
     refused(r, "round");
     r->rounds[1].stolen_ns = 0;
     assert_int_equal(res_execution_reserve_probes(&r->executions[0], 3, NULL), BN_OK);

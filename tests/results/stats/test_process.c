@@ -87,7 +87,7 @@ static void fewer_than_three_have_no_interval(void **state)
         assert_true(isnan(interval.low) && isnan(interval.high));
         assert_true(isnan(res_estimate_mde(&e, 8, 0.05)));
         assert_close(res_estimate_p(&e), 1);
-        assert_false(res_told_from(interval, -1e9));
+        assert_false(res_excludes(interval, -1e9));
     }
 }
 
@@ -129,12 +129,12 @@ static void told_means_that_the_bounds_exclude(void **state)
 {
     (void)state;
     const double nan = (double)NAN;
-    assert_true(res_told_from((res_interval){2, 1, 3}, 0));
-    assert_true(res_told_from((res_interval){-2, -3, -1}, 0));
-    assert_false(res_told_from((res_interval){2, -1, 5}, 0));
-    assert_false(res_told_from((res_interval){2, 0, 5}, 0));
-    assert_false(res_told_from((res_interval){2, nan, nan}, 0));
-    assert_false(res_told_from((res_interval){nan, nan, nan}, 0));
+    assert_true(res_excludes((res_interval){2, 1, 3}, 0));
+    assert_true(res_excludes((res_interval){-2, -3, -1}, 0));
+    assert_false(res_excludes((res_interval){2, -1, 5}, 0));
+    assert_false(res_excludes((res_interval){2, 0, 5}, 0));
+    assert_false(res_excludes((res_interval){2, nan, nan}, 0));
+    assert_false(res_excludes((res_interval){nan, nan, nan}, 0));
 }
 
 /* ---- coverage ---------------------------------------------------------------------- */
@@ -155,8 +155,8 @@ static void cover(double sd, double *one, double *two)
         const res_estimate both[] = {res_estimate_of(a, 4), res_estimate_of(b, 6)};
         const res_estimate less = res_estimate_sum(both, weights, 2);
         const res_interval x = res_estimate_interval(&both[0]), y = res_estimate_interval(&less);
-        held += !res_told_from(x, 0.2);
-        held_both += !res_told_from(y, 0.1);
+        held += !res_excludes(x, 0.2);
+        held_both += !res_excludes(y, 0.1);
     }
     *one = (double)held / TRIALS;
     *two = (double)held_both / TRIALS;

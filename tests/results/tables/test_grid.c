@@ -53,9 +53,9 @@ static void differences_say_what_is_told(void **state)
     assert_string_equal(res_time_difference((res_interval){2e6, -1e6, 5e6}).text, "< 5.00 ms");
     assert_string_equal(res_time_difference((res_interval){-2e6, -5e6, 1e6}).text, "< 1.00 ms");
     assert_string_equal(res_time_difference((res_interval){-83e6, -90e6, -80e6}).text,
-                        RES_NOT_TOLD);
+                        RES_UNKNOWN_TEXT);
     assert_string_equal(res_time_difference((res_interval){2e6, nan, nan}).text, "2.00 ms");
-    assert_string_equal(res_time_difference((res_interval){-2e6, nan, nan}).text, RES_NOT_TOLD);
+    assert_string_equal(res_time_difference((res_interval){-2e6, nan, nan}).text, RES_UNKNOWN_TEXT);
     assert_string_equal(res_time_difference((res_interval){nan, nan, nan}).text, "-");
 }
 

@@ -414,7 +414,7 @@ static void the_worst_row_is_named_and_what_nobody_can_tell(void **state)
                         all.records[6]->id);
     json_decref(interference);
     for (size_t i = 0; i < all.count; i++)
-        all.records[i]->rounds[0].stalled_ns = RES_UNTOLD;
+        all.records[i]->rounds[0].stalled_ns = RES_UNKNOWN;
     out = speedup_table(&all, RES_TABLE_TEXT);
     const char *said = strstr(out.data, "/proc/pressure/cpu");
     assert_non_null(said);
