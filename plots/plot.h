@@ -15,7 +15,7 @@
 /* Zero-initialise, release with plot_free. */
 typedef struct plot {
     bn_text script;      /* gnuplot's commands and data, all but the terminal's */
-    bn_text description; /* in words, for readers who cannot see it */
+    bn_text description; /* in words, for screen readers */
     int width, height;   /* pixels of an SVG; a PNG has twice as many each way */
 } plot;
 void plot_free(plot *p);

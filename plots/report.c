@@ -79,7 +79,7 @@ static bn_code put_steps(const res_collection *block, size_t *number, bn_text *o
     return code;
 }
 
-/* Beside eager steps, which are much longer, the parts of others cannot be read: there are ledgers
+/* Next to eager steps, which are much longer, the parts of others cannot be read: there are ledgers
  * with and without. */
 static bn_code put_block(const res_collection *block, bool steps, size_t *number, bn_text *out,
                          bn_status *st)

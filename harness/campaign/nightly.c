@@ -277,7 +277,7 @@ static bn_code write_site(nightly *n, bn_status *st)
                                   .words = n->words.data,
                                   .failed = n->failed_experiments,
                                   .missing = n->missing,
-                                  .told = night_conclusive(n)};
+                                  .conclusive = night_conclusive(n)};
     site_made made = {0};
     const bn_code code = o->site ? site_publish(&options, &n->index, &made, st) : BN_OK;
     res_collection_free(&made.lost);

@@ -48,7 +48,8 @@ static void end_pairs(pairs *p)
         res_pool_free(&p->pool[s]);
 }
 
-/* What tables say of a side, whose records have VALUES: DIFFERENCE as in res_pool_over. */
+/* The figure of a side, whose records have VALUES, as tables show it: DIFFERENCE as in
+ * res_pool_over. */
 static double over_side(const pairs *p, int side, const double *values, bool difference)
 {
     const res_pool *pool = &p->pool[side];
@@ -148,7 +149,8 @@ static res_difference compare_quantity(const pairs *p, res_quantity quantity)
                          quantity == RES_QUANTITY_DEVICE ? device : NULL);
 }
 
-/* What was judged says how sure a difference is, so that no two tables of one comparison differ. */
+/* The judged measure says how sure a difference is, so that no two tables of one comparison differ.
+ */
 static void settle(const res_comparison *c, res_measure measure, res_difference *d)
 {
     const res_interval log_ratio = {log(c->ratio.estimate), log(c->ratio.low), log(c->ratio.high)};

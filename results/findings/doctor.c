@@ -154,7 +154,7 @@ static double cost_of_breaks(const res_process *p)
 }
 
 /* The part of P's TRANSFERS that is of ops of the host, each of which reads once and sends once. It
- * is taken for their part of the time, which the ledger does not tell. */
+ * is taken for their part of the time, which the ledger does not have. */
 static double share_of_ops(const res_process *p, bn_counter transfers)
 {
     double ops = p->record ? res_counter_a_step(p->record, BN_COUNTER_HOST_FALLBACKS) : 0;
@@ -288,8 +288,8 @@ static double ops_of_the_host(const res_speedup_row *row)
     return res_counter_a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
 }
 
-/* A captured step is traced only where its guards fail. A framework tells by itself how many nodes
- * it traces in each step of a mode, if it does. */
+/* A captured step is traced only where its guards fail. A framework reports by itself how many
+ * nodes it traces in each step of a mode, if it does. */
 static double nodes_traced(const res_speedup_row *row)
 {
     const char *mode = row->record->experiment.mode;

@@ -77,7 +77,7 @@ typedef enum res_bound {
 } res_bound;
 const char *res_bound_name(res_bound bound); /* "device-bound", ...; "unknown" */
 #define RES_DOCTOR_BUSY 0.9
-/* What bounds the steps of ROW, which has a good process. *BUSY (NULL allowed) gets the share of
+/* The bound of the steps of ROW, which has a good process. *BUSY (NULL allowed) gets the share of
  * the step for which the device works, NaN where that is unknown. */
 res_bound res_doctor_bound(const res_speedup_row *row, double *busy);
 

@@ -128,7 +128,7 @@ static void set_detectable(const res_speedup *speedup, const res_pool_ratio *rat
         res_ratio_mde(ratio, (double)finding->more_processes / (double)values, least, level);
 }
 
-/* Whether ROW is measured beside a base that is. */
+/* Whether both ROW and its baseline are measured. */
 static bool has_base(const res_speedup *speedup, const res_speedup_row *row)
 {
     return row->pool.count > 0 && row->base_row < speedup->count &&

@@ -14,8 +14,8 @@
 #define RES_CLOCK_SLACK_S 3600.0
 /* Whether SUMMARY's date is wrong: it lies after NOW_S (seconds since 1970), or after its file was
  * last written or changed. The clock was ahead when it was made, or has gone back since. An
- * infinite NOW_S: now is unknown, and only the file tells. A file's time that is older than this
- * program tells nothing: an archive may set it. */
+ * infinite NOW_S: now is unknown, and only the file's time counts. A file's time that is older than
+ * this program means nothing: an archive may set it. */
 bool res_misdated(const res_summary *summary, double now_s);
 
 void res_misdates_add(res_misdates *misdates, double time_s);
@@ -133,7 +133,7 @@ typedef enum res_device_remark {
 /* The figures of a cell: of each process as in res_measures. */
 typedef struct res_figures {
     res_over wall, trace;
-    /* Of the processes whose source is SOURCE; NaN where fewer than half of all could tell. The
+    /* Of the processes whose source is SOURCE; NaN where fewer than half of all know it. The
      * device time is at most the wall time where steps wait for their executions. */
     res_over device, overhead;
     /* By which DEVICE was cut down to the wall time; 1: it was not; NaN: it is far above that, and
@@ -195,8 +195,8 @@ void res_interference_add(res_interference *interference, const res_pool *pool);
 /* The same for the one process of RECORD. */
 void res_interference_add_record(res_interference *interference, const res_record *record);
 /* A machine is busy where other programs used more than so much of the cores, and something waited
- * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or nobody tells that;
- * where nobody tells of other programs, and something waited for more (RES_BUSY_STALLED); where a
+ * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or that is unknown;
+ * where other programs are unknown, and something waited for more (RES_BUSY_STALLED); where a
  * hypervisor took so much of the cores, or had moved them apart after so many of the rounds. On 2
  * cores with nothing else to do, XLA's own threads make a model wait for 2 to 50 % of the time, and
  * beside two busy programs, which use half of the cores, for 30 to 71 %. */
@@ -210,7 +210,7 @@ bool res_interference_busy(const res_interference *interference);
  * does not say it (/proc/pressure/cpu). Then interference is unknown, unless a
  * hypervisor took much. */
 bool res_interference_unknown(const res_interference *interference);
-/* How much of the rounds' time something waited for a core; 0 where nobody tells. */
+/* How much of the rounds' time something waited for a core; 0 where unknown. */
 double res_interference_stalled(const res_interference *interference);
 
 /* ---- two pools side by side (ratio.c) ------------------------------------------- */
@@ -530,7 +530,7 @@ typedef struct res_versus {
     size_t family;      /* comparisons that were judged together */
     double wall_family; /* the same as a wall time counts them: of a family of its like */
     bn_text notes;      /* sentences, one a line: how it was paired, why it ended */
-    size_t unread[2];   /* records of each store that could not be read, so nobody compared them */
+    size_t unread[2];   /* records of each store that could not be read, so they are not compared */
     bool whole;         /* res_versus_pair makes a cell of every experiment that either side has */
     char differing[RES_DIFFERING]; /* in which conditions the sides of pairs out of stores differ:
                                       "kernel" */

@@ -60,8 +60,8 @@ res_estimate res_sample_estimate(res_sample *sample);
  * 95 % interval is the one in which both half-widths add up as squares. */
 res_estimate res_with_drift(res_estimate estimate, double shared, double common);
 /* The smallest difference (0.03: 3 %) that RES_POWER of tables like RATIO's with TIMES as many
- * values would tell at LEVEL, by a standard error of at least LEAST. It is found by halving, since
- * drift grows with the difference. NaN where RATIO has no interval. */
+ * values would find significant at LEVEL, by a standard error of at least LEAST. It is found by
+ * halving, since drift grows with the difference. NaN where RATIO has no interval. */
 double res_ratio_mde(const res_pool_ratio *ratio, double times, double least, double level);
 /* Of the COUNT ratios LIST, whose logs are known. */
 res_ratio_mean res_ratio_mean_of(const res_pool_ratio *const *list, size_t count);

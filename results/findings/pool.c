@@ -180,7 +180,7 @@ res_over res_pool_over(const res_pool *pool, const double *values, bool differen
     return out;
 }
 
-/* That of VALUES; a figure that most processes could not tell is none: those that could may differ
+/* That of VALUES; a figure that most processes do not know is none: those that do may differ
  * from the rest. */
 static res_over of_most(const res_pool *pool, const double *values, bool difference)
 {

@@ -37,7 +37,7 @@ const int res_published_graphs[RES_PUBLISHED_COLUMNS] = {5, 3, 1};
 
 void res_published_take(const res_published *published, res_experiment *e)
 {
-    /* Nobody published what of a step these are, and they were as the publication's tools make
+    /* It is not published what of a step these are, and they were as the publication's tools make
      * them. */
     static const res_axis_id plain[] = {RES_AXIS_LENGTHS,    RES_AXIS_BUCKETS, RES_AXIS_IN_FLIGHT,
                                         RES_AXIS_TRACE_COST, RES_AXIS_DEPTH,   RES_AXIS_SCAN,

@@ -153,7 +153,7 @@ res_estimate res_with_drift(res_estimate estimate, double shared, double common)
  * multiple of that spread, and no better known than it: Student's t is of the processes. DRIFT is
  * known, and its half-width and theirs add up as squares (Zou and Donner, "Construction of
  * confidence limits about effect measures", Statistics in Medicine 2008). Nothing is added where
- * three runs or more tell it themselves, nor to a ratio of 1. All six were measured on 2 shared
+ * three runs or more show it themselves, nor to a ratio of 1. All six were measured on 2 shared
  * cores with XLA for CPU: docs/measuring.md.
  */
 #define DRIFT         0.04
@@ -181,8 +181,8 @@ static void drift_at(const res_pool_ratio *ratio, double log, double *shared, do
     *shared = ratio->shared_most * -expm1(-share / LITTLE_SHARE);
 }
 
-/* What RES_POWER of tables tell at LEVEL of which OWN is the estimate without drifts, and whose
- * drifts are those of RATIO at LOG. */
+/* The difference that RES_POWER of tables find at LEVEL of which OWN is the estimate without
+ * drifts, and whose drifts are those of RATIO at LOG. */
 static double told_at(const res_pool_ratio *ratio, const res_estimate *own, double log,
                       double level)
 {
@@ -218,7 +218,7 @@ static bool both_count(const res_pool *base, const res_process *with, const res_
     return res_pool_counts(other, i) && res_pool_counts(base, (size_t)(with - base->list));
 }
 
-/* The times of one run do not tell how far runs differ, and nothing cancels it where too few
+/* The times of one run do not show how far runs differ, and nothing cancels it where too few
  * processes belong together: so there is no interval where either side is of one. What a simulated
  * device does is drawn for each. */
 static void refuse_apart(const res_pool *base, res_pool_ratio *ratio)

@@ -69,7 +69,7 @@ typedef struct analysis {
     double bar, error; /* standard error of that mean */
 } analysis;
 
-/* The error that an analysis of PAIRS has where CELL's comparison C tells the spread: see
+/* The error that an analysis of PAIRS has where CELL's comparison C shows the spread: see
  * spread_error in stats/compare.c, whose factor depends on the number of pairs. */
 static double error_at(const res_comparison *c, size_t pairs)
 {

@@ -41,7 +41,7 @@ typedef struct res_night {
     /* Of a framework's experiment, which versions, script and variables: res_mark_front_end. */
     char front_end[RES_MARK];
 } res_night;
-/* Whether NIGHT, which has a value, tells it from zero: only an overhead may not be. */
+/* Whether NIGHT, which has a value, is significantly above zero: only an overhead may not be. */
 bool res_night_significant(const res_night *night);
 
 /* Nights between two change points. */
@@ -205,7 +205,7 @@ typedef struct res_tonight_verdict {
  * the same for both and cancels in each pair, so res_versus_judge's tests are the verdict.
  *
  * On records, d = log(tonight / then) has the variance between nights twice, 2 s^2: s is that of
- * res_latest_nights_of over the nights before. From one night nobody can tell a build from a bad
+ * res_latest_nights_of over the nights before. One night cannot separate a build from a bad
  * night, so a cell is equivalent or undecided: its interval is d +- t s sqrt(2), and what is
  * mde is the change that two nights would show (res_series_tonight). Without s it is undecided, and
  * no change is detectable.
@@ -244,7 +244,7 @@ typedef enum res_drift_cause {
     RES_DRIFT_MACHINE, /* another build, but the build before, measured in those nights as their
                           control, was as slow: the machine */
     RES_DRIFT_BUILD,   /* another build, and its control did not move along */
-    RES_DRIFT_OTHER,   /* another build, settings or framework, and no control tells more */
+    RES_DRIFT_OTHER,   /* another build, settings or framework, and no control says more */
     /* Of what was recorded of another program, which may have changed, too: */
     RES_DRIFT_RECORDED,     /* another build or settings */
     RES_DRIFT_RECORDED_SAME /* the same */

@@ -240,7 +240,7 @@ static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_st
         return BN_OK;
     }
     /* A step that takes no longer may still need more of the device, or of memory. Records of
-     * another night tell only the variance of wall times between nights (widen). */
+     * another night show only the variance of wall times between nights (widen). */
     verdict->versus.all_measures = control;
     verdict->versus.options.interim = control && t->interim ? RES_INTERIM_USUAL : RES_INTERIM_NONE;
     code = res_versus_judge(&verdict->versus, st);
@@ -313,7 +313,8 @@ static bool same_origin(const res_night *a, const res_night *b)
            strcmp(a->settings, b->settings) == 0 && strcmp(a->front_end, b->front_end) == 0;
 }
 
-/* What the build of the night BEFORE took in NIGHT, as its control; NaN: it was not measured. */
+/* Time that the build of the night BEFORE took in NIGHT, as its control; NaN: it was not measured.
+ */
 static double control_of(const res_timeline *series, size_t before, size_t night,
                          const res_drift_options *options)
 {

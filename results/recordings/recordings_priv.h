@@ -94,7 +94,7 @@ typedef struct rec_builder {
     size_t belief_count;
     const char **command, **frameworks, **errors, **lies; /* the process's own */
     size_t command_count, framework_count, error_count, lie_count;
-    /* Of the hashes of what came from outside: who made it cannot know which ones are alike. */
+    /* Of the hashes of what came from outside: its maker cannot know which ones are alike. */
     uint64_t seed;
     bool failed; /* no memory, or more things than indices */
 } rec_builder;

@@ -94,8 +94,9 @@ static double median_of(const rec_steps *s, const use *uses, size_t count,
 }
 
 /* The median over the steps of what the COUNT uses of one program take there together, over their
- * number. Completions of short executions are often told together: each but the first then takes no
- * time of its own, and so may their median. Steps in which one was unknown do not count. */
+ * number. Completions of short executions are often reported together: each but the first then
+ * takes no time of its own, and so may their median. Steps in which one was unknown do not count.
+ */
 static double share_of(const rec_steps *s, const use *uses, size_t count, double *room)
 {
     size_t told = 0;
@@ -109,8 +110,8 @@ static double share_of(const rec_steps *s, const use *uses, size_t count, double
     return res_median(room, told);
 }
 
-/* What the profiler told of PROGRAM. Names are all that a profile has, so two programs of one name
- * cannot be told apart. NULL: nothing. */
+/* The profiler's times of PROGRAM. Names are all that a profile has, so two programs of one name
+ * cannot be separated. NULL: there are none. */
 static const rec_profile_program *profiled(const rec_process *p, uint32_t program)
 {
     const char *name = p->programs[program].name;
@@ -148,7 +149,7 @@ static void judge_kernels(rec_steps *s)
     s->kernels_too_long = true;
 }
 
-/* Only kernels tell what of an execution's time is not the device's work: no completion is told
+/* Only kernels show what of an execution's time is not the device's work: no completion is reported
  * before its call has returned. */
 static void add_overheads(rec_steps *s)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of fewer steps nobody can say when they became steady. */
+/* Fewer steps do not show when they became steady. */
 #define LEAST_STEADY  8
 /* Batches in which warm-up is looked for, and the most steps of one. */
 #define LEAST_BATCHES 12

@@ -216,7 +216,7 @@ static size_t free_lane(timeline *t, size_t plane, uint64_t begin, size_t *plane
     return lane;
 }
 
-/* What the plugin's own profiler told, where it is known when that was. */
+/* Kernels of the plugin's own profiler, where their times are known. */
 static void put_profile(timeline *t)
 {
     const rec_profile *profile = &t->process->profile;
@@ -252,7 +252,7 @@ static void put_steps(timeline *t)
         if (!shown(t, step->begin_ns))
             continue;
         snprintf(name, sizeof name, "\"step %zu\"", i);
-        /* xprof tells steps from each other by their numbers. */
+        /* xprof distinguishes steps by their numbers. */
         res_trace_slice(&t->trace, t->trace.space ? "\"step\"" : name, STEPS, 1, step->begin_ns,
                         step->begin_ns + step->wall_ns);
         res_trace_number(&t->trace, i);

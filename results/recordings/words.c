@@ -112,7 +112,7 @@ static void put_device_bound(const rec_steps *s, const rec_answer *a, bn_text *o
 static void put_waiting(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
     const double wall = rec_steps_wall(s).mean_ns, events = rec_steps_busy(s).mean_ns;
-    const double busy = a->dispatch_told ? a->kernels_ns.estimate : events;
+    const double busy = a->dispatch_profiled ? a->kernels_ns.estimate : events;
     const double gaps = wall - events, rest = events - busy, least = 0.01 * wall;
     const bool rest_first = rest > gaps;
     bn_text_printf(out, "the device works %.0f %% of the time and waits ", percent(a->busy_share));
@@ -129,7 +129,7 @@ static void put_waiting(const rec_steps *s, const rec_answer *a, bn_text *out)
         put_rest(rest, out);
     }
     bn_text_puts(out, ".");
-    if (!a->dispatch_told)
+    if (!a->dispatch_profiled)
         return;
     bn_text_puts(out, " For ");
     rec_time_put(out, a->host_gap_ns);
@@ -157,7 +157,7 @@ static void put_dispatch_bound(const rec_steps *s, const rec_answer *a, bn_text 
     bn_text_puts(out, "Dispatch-bound: ");
     if (a->busy_share < 0.9) {
         put_waiting(s, a, out);
-        if (!a->dispatch_told && a->calls_ns > 0) {
+        if (!a->dispatch_profiled && a->calls_ns > 0) {
             bn_text_puts(out, " Some of the device time may be the host's: ");
             put_calls(a, a->calls_ns, out);
         }
@@ -253,7 +253,7 @@ static void put_fused(const rec_answer *a, bn_text *out)
 {
     if (a->executions <= 1)
         return;
-    if (!a->fixed_told) {
+    if (!a->overhead_known) {
         bn_text_puts(out, "The fixed cost of an execution is unknown: no call returns before its "
                           "execution has ended, so programs may run within their calls.\n");
         return;
@@ -271,7 +271,7 @@ static void put_fused(const rec_answer *a, bn_text *out)
     bn_text_puts(out, "Host work between executions, and gains of fusion, come on top.\n");
 }
 
-/* Why figures are means. Only completions tell that the host runs ahead. */
+/* Why figures are means. Only completions show that the host runs ahead. */
 static void put_cycle(const rec_steps *s, bn_text *out)
 {
     if (s->cycle <= 1)

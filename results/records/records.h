@@ -188,9 +188,9 @@ BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t exe
  */
 const char *res_offload_word(const res_record *record, int64_t *asked, int64_t *found);
 /* How many arguments RECORD's graphs take as earlier graphs of the step laid them out (--layouts
- * auto), and in *REARRANGED how many of them are not laid out by rows; 0: it hands nothing on so.
+ * auto), and in *REARRANGED how many of them are not laid out by rows; 0: it passes none so.
  */
-int64_t res_handed_on(const res_record *record, int64_t *rearranged);
+int64_t res_passed_in_layout(const res_record *record, int64_t *rearranged);
 /* Whether RECORD is of a run that succeeded and has measured steps. */
 bool res_record_good(const res_record *record);
 
@@ -300,7 +300,7 @@ double res_provenance_number(const res_record *record, res_provenance_id member)
 /* Sets MEMBER, whose section is there, to VALUE (stolen); NULL: it stays as it is. */
 void res_provenance_set(res_record *record, res_provenance_id member, json_t *value);
 
-/* ---- who was measured (provenance.c) --------------------------------------- */
+/* ---- the runtime that was measured (provenance.c) --------------------------------------- */
 
 /* Puts variables of the environment whose text begins with one of PREFIXES ("LD_PRELOAD=",
  * "MALLOC_"; ended by NULL) into OBJECT by their names, but for empty ones. */
@@ -338,7 +338,7 @@ const char *res_mark_front_end(const char *conditions_mark);
 bool res_same_label(const char *a, const char *b);
 /* SHA-256 of the plugin that a record is of, or "". */
 const char *res_plugin_sha256(const res_record *record);
-/* Who a runtime is: name, path, sha256, versions, attributes, label, options (new
+/* Identity of a runtime: name, path, sha256, versions, attributes, label, options (new
  * reference). */
 json_t *res_runtime_identity(const res_record *record);
 

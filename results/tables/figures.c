@@ -171,7 +171,7 @@ const char *res_device_remark_words(res_device_remark remark)
 /* ---- aligned, ratios, amounts ------------------------------------------------------------ */
 
 /* Steps below 0.1 s are in microseconds with one decimal, others in milliseconds with three: a
- * clock can tell a tenth of a microsecond. */
+ * clock resolves a tenth of a microsecond. */
 #define ALIGNED_LIMIT_NS 1e8
 
 const char *res_time_aligned_unit(double scale_ns)

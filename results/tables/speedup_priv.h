@@ -9,7 +9,7 @@
 
 /* The axes in which the rows from FIRST up to END differ. */
 res_axis_set res_speedup_varying(const res_speedup *speedup, size_t first, size_t end);
-/* "bert infer capture, batch 4, on cpu": what tells ROW from the table's others. */
+/* "bert infer capture, batch 4, on cpu": what distinguishes ROW from the table's others. */
 void res_speedup_name(const res_speedup *speedup, const res_speedup_row *row, bn_text *out);
 /* Rows that one sentence is about; begins as zero. */
 typedef struct res_named {

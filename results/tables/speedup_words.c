@@ -355,9 +355,9 @@ static void note_layouts(const res_speedup *speedup, json_t *notes)
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         int64_t rearranged = 0;
-        const int64_t handed_on = row->record ? res_handed_on(row->record, &rearranged) : 0;
-        if (handed_on > 0 && rearranged == 0)
-            res_speedup_name_row(speedup, row, &same, "(%lld)", (long long)handed_on);
+        const int64_t passed = row->record ? res_passed_in_layout(row->record, &rearranged) : 0;
+        if (passed > 0 && rearranged == 0)
+            res_speedup_name_row(speedup, row, &same, "(%lld)", (long long)passed);
     }
     add_note(notes, "Automatic layouts came out as the default for all values between graphs",
              &same);

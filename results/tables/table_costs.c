@@ -26,9 +26,9 @@ static json_t *rows_of(const res_cost *cost)
     json_object_set_new(row, "results", whole(cost->results));
     res_json_interval(row, "dispatch", cost->dispatch.value);
     res_json_interval(row, "execution", cost->execution.value);
-    res_json_interval(row, "over_device", cost->beside.value);
-    json_object_set_new(row, "over_device_refused", json_boolean(cost->beside_refused));
-    res_json_interval(row, "over_pjrt", cost->beside_pjrt.value);
+    res_json_interval(row, "over_device", cost->over_device.value);
+    json_object_set_new(row, "over_device_refused", json_boolean(cost->over_device_refused));
+    res_json_interval(row, "over_pjrt", cost->over_pjrt.value);
     json_object_set_new(row, "device_time_source", json_string(cost->row->figures.source));
     res_json_interval(row, "wall", cost->row->figures.wall.value);
     return rows;

@@ -29,7 +29,7 @@ static inline bool res_format_is_text(res_format format)
 {
     return format == RES_TABLE_TEXT || format == RES_TABLE_NARROW;
 }
-/* Columns of narrow text: RES_NARROW, unless res_narrow_to was told of a terminal with fewer; at
+/* Columns of narrow text: RES_NARROW, unless res_narrow_to set fewer; at
  * least RES_NARROWEST. 0: there is no terminal. */
 size_t res_narrow(void);
 void res_narrow_to(size_t columns);
@@ -47,7 +47,7 @@ void res_put_csv(bn_text *out, const char *text);
  * and JSON itself forbids only the oldest. */
 #define RES_JSON_SHOWN (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
 
-/* What intervals of times do not say: for all tables and pages that have such (figures.c). */
+/* The limits of intervals of times: for all tables and pages that have such (figures.c). */
 extern const char res_times_note[];
 
 /* Decimals of RATIO and its bounds, whose texts are "1.46x [1.41, 1.51]": two for what is near 1,
@@ -88,7 +88,7 @@ res_figure res_night_words(const res_night *night, res_metric metric);
 /* REMARK as a sentence without its full stop; "" for RES_DEVICE_PLAIN. */
 const char *res_device_remark_words(res_device_remark remark);
 
-/* Appends LINES of sentences for people that stand beside tables. In Markdown each is escaped, for
+/* Appends LINES of sentences for people that stand below tables. In Markdown each is escaped, for
  * names in them may be anybody's; in narrow text they are wrapped; else they stay as they are. */
 void res_put_lines(bn_text *out, res_format format, const char *lines);
 /* Appends LINES, which may be set in, and tables among them. In narrow text a line that is too wide

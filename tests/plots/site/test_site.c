@@ -225,8 +225,10 @@ static void what_was_judged_stays_with_its_night(void **state)
     site_made made;
     bn_status st = {0};
     write_night(b, 1, "aa", 1);
-    const site_options judged = {
-        .headline = "found slower: 1 of 1 <i>", .words = "one\ntwo\n", .failed = 3, .told = true};
+    const site_options judged = {.headline = "found slower: 1 of 1 <i>",
+                                 .words = "one\ntwo\n",
+                                 .failed = 3,
+                                 .conclusive = true};
     assert_ok(publish_with(b, judged, &made, &st), &st);
     write_night(b, 2, "aa", 1);
     publish(b);

@@ -104,12 +104,12 @@ static void few_long_calls_have_a_fixed_cost(void **state)
     (void)state;
     found f = find_steps(3, long_call, 30 * US);
     assert_near(f.answer.wall_ns.estimate, 6130 * US, 1);
-    assert_true(f.answer.fixed_told);
+    assert_true(f.answer.overhead_known);
     assert_near(f.answer.overhead_ns.estimate, 2 * MS, 1);
     assert_near(f.answer.fused_ns.estimate, 2130 * US, 1);
     /* The device's 100 us hide behind the next call, and that much of it behind them. */
     assert_near(f.answer.calls_ns, 5800 * US, 1);
-    assert_false(f.answer.dispatch_told);
+    assert_false(f.answer.dispatch_profiled);
     is(&f, REC_DISPATCH_BOUND);
     says(&f, "Dispatch-bound: the device works 100 % of the time");
     says(&f, " 5.80 ms a step are in Execute calls");
@@ -150,12 +150,12 @@ static void calls_that_run_programs_tell_no_fixed_cost(void **state)
                         {.call_ns = 900 * US, .device_ns = 902 * US}};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         found f = find_steps(3, runs[i], 30 * US);
-        assert_false(f.answer.fixed_told);
+        assert_false(f.answer.overhead_known);
         assert_true(isnan(f.answer.fused_ns.estimate));
         assert_near(f.answer.calls_ns, 0, 1e-9);
         is(&f, REC_DEVICE_BOUND);
         says(&f, "a step are in Execute calls");
-        assert_false(f.answer.fixed_told);
+        assert_false(f.answer.overhead_known);
         lose(&f);
     }
 }
@@ -168,7 +168,7 @@ static void a_profile_leaves_a_step_dispatch_bound(void **state)
     found f = find_steps(3, long_call, 30 * US);
     profile(&f, 300 * US);
     is(&f, REC_DISPATCH_BOUND);
-    assert_true(f.answer.dispatch_told);
+    assert_true(f.answer.dispatch_profiled);
     assert_near(f.answer.host_gap_ns, 30 * US, 1);
     assert_near(f.answer.dispatch_gap_ns, 5800 * US, 1);
     assert_near(f.answer.calls_ns, 0, 1e-9);
