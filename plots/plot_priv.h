@@ -149,8 +149,6 @@ BN_MUST_USE bn_code plot_report_summary(const plot_report *report, const plot_ro
 void plot_report_tables(const plot_rows *rows, bool found, bn_text *out);
 /* Findings against lazy; nothing where there are none. */
 void plot_report_found(const plot_rows *rows, bn_text *out);
-BN_MUST_USE bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text *out,
-                                         bn_status *st);
 void plot_report_provenance(const plot_report *report, bn_text *out);
 
 #endif

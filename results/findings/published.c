@@ -35,7 +35,9 @@ const double res_published_means[RES_PUBLISHED_COLUMNS] = {0.8315, 1.0779, 1.516
 /* The publication's later columns came from fewer graphs a step; how many is our reading. */
 const int res_published_graphs[RES_PUBLISHED_COLUMNS] = {5, 3, 1};
 
-void res_published_take(const res_published *published, res_experiment *e)
+/* Makes *E, an experiment of PUBLISHED's model, what was published: its sizes and dtype, and
+ * nothing of what only bench has. Unknown members of E stay so. */
+static void set_published(const res_published *published, res_experiment *e)
 {
     /* It is not published what of a step these are, and they were as the publication's tools make
      * them. */
@@ -61,7 +63,7 @@ res_axis_set res_published_difference(const res_beside *beside, res_experiment *
     const res_record *record = beside->row->record;
     const char *kind = json_string_value(res_provenance(record, RES_PROV_RUNTIME_DEVICE_KIND));
     *published = record->experiment;
-    res_published_take(beside->published, published);
+    set_published(beside->published, published);
     *device = kind && strcmp(kind, RES_PUBLISHED_DEVICE) != 0 ? kind : NULL;
     return res_setup_difference(&record->experiment, published);
 }

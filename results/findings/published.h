@@ -24,9 +24,6 @@ extern const int res_published_graphs[RES_PUBLISHED_COLUMNS];
 extern const char res_published_source[];
 #define RES_PUBLISHED_DTYPE  "f32"
 #define RES_PUBLISHED_DEVICE "TPU v4"
-/* Makes *E, an experiment of PUBLISHED's model, what was published: its sizes and dtype, and
- * nothing of what only bench has. What E does not know stays so. */
-void res_published_take(const res_published *published, res_experiment *e);
 
 /* ---- what a store has beside it ---------------------------------------------------------------
  */

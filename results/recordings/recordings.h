@@ -286,25 +286,23 @@ BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_p
 /* ---- steps ------------------------------------------------------------------------------ */
 
 /* Parts of a step's wall time, which they sum to. docs/steps.md says how each nanosecond is
- * assigned. A row: member, name in JSON, what it is. */
+ * assigned. A row: member, name in JSON. */
 #define REC_PARTS(X)                                                                               \
-    X(HOST, "host_work", "the framework on a CPU, outside of PJRT calls")                          \
-    X(DISPATCH, "dispatch", "in Execute calls")                                                    \
-    X(TRANSFER, "transfers", "in calls that make buffers or send bytes to the device")             \
-    X(READ, "reads", "in calls that copy bytes from the device")                                   \
-    X(COMPILE, "compile", "in compilations")                                                       \
-    X(WAIT, "waits",                                                                               \
-      "in Event_Await or a call that reads a value where it is, or off the CPU while the device "  \
-      "worked")                                                                                    \
-    X(IDLE, "idle", "off the CPU while the device did not work: a loader, a sleep")
+    X(HOST, "host_work")     /* the framework on a CPU, outside of PJRT calls */                   \
+    X(DISPATCH, "dispatch")  /* in Execute calls */                                                \
+    X(TRANSFER, "transfers") /* in calls that make buffers or send bytes to the device */          \
+    X(READ, "reads")         /* in calls that copy bytes from the device */                        \
+    X(COMPILE, "compile")    /* in compilations */                                                 \
+    X(WAIT, "waits")         /* in Event_Await or a call that reads a value where it is, or off    \
+                              * the CPU while the device worked */                                 \
+    X(IDLE, "idle")          /* off the CPU while the device did not work: a loader, a sleep */
 typedef enum rec_part {
-#define X(member, name, text) REC_PART_##member,
+#define X(member, name) REC_PART_##member,
     REC_PARTS(X)
 #undef X
         REC_PART_COUNT
 } rec_part;
 const char *rec_part_name(rec_part part);
-const char *rec_part_text(rec_part part);
 
 typedef struct rec_options {
     uint32_t pid;             /* 0: the process with most executions */

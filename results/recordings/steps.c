@@ -50,21 +50,11 @@ void rec_steps_free(rec_steps *steps)
 const char *rec_part_name(rec_part part)
 {
     static const char *const names[] = {
-#define X(member, name, text) name,
+#define X(member, name) name,
         REC_PARTS(X)
 #undef X
     };
     return names[part];
-}
-
-const char *rec_part_text(rec_part part)
-{
-    static const char *const texts[] = {
-#define X(member, name, text) text,
-        REC_PARTS(X)
-#undef X
-    };
-    return texts[part];
 }
 
 /* ---- whose executions --------------------------------------------------------------------------

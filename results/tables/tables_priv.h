@@ -46,8 +46,7 @@ const char *res_grid_at(const res_grid *grid, size_t row, size_t column);
 bool res_grid_is_spill(const res_grid *grid, size_t row, size_t column);
 bool res_grid_is_rule(const res_grid *grid, size_t row);
 size_t res_grid_width(const res_grid *grid, size_t rows, size_t column);
-/* Columns of TEXT, or of its first LENGTH bytes, on a terminal: characters of UTF-8, not bytes. */
-size_t res_text_columns(const char *text);
+/* Columns of the first LENGTH bytes of TEXT on a terminal: characters of UTF-8, not bytes. */
 size_t res_bytes_columns(const char *text, size_t length);
 /* Whether the cells of COLUMN are numbers. */
 static inline bool res_grid_is_right(const res_grid *grid, size_t column)
