@@ -68,7 +68,7 @@ static bn_code draw_cell(const res_compared *cell, const char *title, const char
     return plot_distribution(&words, labels[0], &a, labels[1], &b, picture, st);
 }
 
-/* Adds the undecided measure beside a headline that is no slowdown: a device time may be faster
+/* Adds the undecided measure to a headline that is no slowdown: a device time may be faster
  * while it is open whether the wall time is slower. */
 static void add_open(plot_page *page, const res_versus *versus, const res_compared *cell,
                      const char *on)

@@ -55,7 +55,7 @@ double plot_begin(plot *p, const plot_words *words, int width, int height);
 void plot_margins(plot *p, double left, double right, double top, double bottom);
 void plot_text_at(plot *p, const char *text, double x, double y, const char *align,
                   const char *style);
-/* Draws a box of FILL with TEXT beside it; returns the x after it. */
+/* Draws a box of FILL with TEXT to its right; returns the x after it. */
 double plot_legend_box(plot *p, plot_fill fill, const char *text, double x, double y);
 double plot_legend_marker(plot *p, int marker, const char *colour, const char *text, double x,
                           double y);

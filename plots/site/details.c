@@ -19,7 +19,7 @@
 #define DETAILED_NIGHTS 3
 #define MOST_A_NIGHT    200
 #define MOST_STEPS      4000
-#define PARTED_STEPS    10 /* whose parts the timeline shows, beside those of the longest */
+#define PARTED_STEPS    10 /* whose parts the timeline shows, besides those of the longest */
 
 /* ---- one record -------------------------------------------------------------------- */
 

@@ -146,7 +146,7 @@ static const rec_call *next_call(const rec_process *p, walk *at, const rec_step 
                                                                          : NULL;
 }
 
-/* What STEP loses by its reads: the device does nothing from the first of them to the execution
+/* The cost of STEP's reads: the device does nothing from the first of them to the execution
  * that comes next. As much as the host could have worked ahead, no more. */
 static double cost_of_reads(const check *c, const rec_step *step, walk *at, uint32_t *reads,
                             uint32_t *read)
@@ -306,10 +306,10 @@ static double kernel_free(const check *c, const rec_step *step)
     return (double)step->busy_ns - c->out->answer.kernels_ns.estimate;
 }
 
-/* What one execution instead of those of STEP saves: all of their fixed costs that nothing hides.
- * FIXED_NS is the cheapest program's. But one execution stays. Its cost hides where the host runs
- * ahead. It does not where the step waits for the device: a read of one of several results then
- * waits for all. While kernels run, by a profile, nothing is lost. */
+/* The saving of one execution instead of those of STEP: all of their fixed costs that nothing
+ * hides. FIXED_NS is the cheapest program's. But one execution stays. Its cost hides where the host
+ * runs ahead. It does not where the step waits for the device: a read of one of several results
+ * then waits for all. While kernels run, by a profile, nothing is lost. */
 static double cost_of_executions(const check *c, const rec_step *step, double fixed_ns, walk *at)
 {
     const rec_steps *s = c->steps;

@@ -353,7 +353,7 @@ typedef enum res_finding_kind {
     RES_FINDING_APART,         /* too few processes measured both: no interval */
     RES_FINDING_OTHER_BUILD,   /* not compared: the lazy row is of another build */
     RES_FINDING_CONDITIONS,    /* not compared: the lazy row was measured under other conditions */
-    RES_FINDING_NO_BASE,       /* not compared: others stand beside a lazy row, this one does not */
+    RES_FINDING_NO_BASE,       /* not compared: others have a lazy row, this one does not */
     RES_FINDING_FAILED         /* all its processes */
 } res_finding_kind;
 const char *res_finding_name(res_finding_kind kind); /* "faster", "slower", "no difference", ... */
@@ -387,8 +387,8 @@ typedef struct res_finding {
     bool of_runs;
 } res_finding;
 
-/* A finding for each row that failed, or stands beside a lazy one, or should, in the order of the
- * rows. LIST has room for SPEEDUP->count; returns how many. */
+/* A finding for each row that failed, or is compared with a lazy one, or should be, in the order of
+ * the rows. LIST has room for SPEEDUP->count; returns how many. */
 size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
 /* In the note of steps that are probed only where one asks for it (worker/device_time.c). */
 #define RES_ASK_FOR_SLOPE "--device-time slope"
@@ -398,8 +398,8 @@ bool res_device_refused(const res_speedup_row *row);
 
 /* ---- two runtimes (versus.c, judged.c, quantity.c, attribute.c, pairing.c) ------- */
 
-/* What is compared between processes of the two sides, beside the ledger's parts: a value of each
- * record, NaN where it is unknown. */
+/* Quantities that are compared between the processes of two sides, besides the ledger's parts: a
+ * value of each record, NaN where it is unknown. */
 #define RES_QUANTITIES(X)                                                                          \
     X(WALL, wall, "median step")                                                                   \
     X(DEVICE, device, "device time of a step's executions")                                        \
@@ -459,8 +459,8 @@ typedef struct res_attribution {
 const char *res_place_name(const res_attribution *attribution);
 
 /*
- * What is judged of a cell. Of all of them more is worse. A change of a measure is a finding when
- * it is told from chance and is larger than the measure's least change: what is smaller is no
+ * The measures of a cell that are judged. Of all of them more is worse. A change of a measure is a
+ * finding when it is significant and larger than the measure's least change: a smaller one is no
  * reason to look at a runtime, though an exact figure would show it.
  *
  *   wall      median step                                       the session's threshold
@@ -491,7 +491,7 @@ typedef enum res_known {
     RES_KNOWN_JUDGED
 } res_known;
 
-/* A measure beside the wall time. */
+/* A measure other than the wall time. */
 typedef struct res_judged {
     res_known known;
     res_comparison comparison; /* where it is judged */
@@ -560,10 +560,10 @@ const res_comparison *res_compared_measure(const res_compared *cell, res_measure
 /* "20.0 % slower", "0.52 % less": by how much RATIO says that MEASURE of B differs from A's. */
 void res_put_change(res_measure measure, double ratio, bn_text *out);
 /*
- * What CELL, which is judged and did not fail, comes to. First what is a finding: slower (or more)
+ * The headline of CELL, which is judged and did not fail. First what is a finding: slower (or more)
  * in any measure, then faster in wall or device time; the wall time before the others, of these the
  * largest change. Then smaller changes of the wall time, and of the device time where a profiler
- * tells it. These two also say whether it is undecided or equivalent: the others vary too much to
+ * has it. These two also say whether it is undecided or equivalent: the others vary too much to
  * wait for them.
  */
 res_headline res_compared_headline(const res_versus *versus, const res_compared *cell);

@@ -396,7 +396,7 @@ res_execution_shown res_record_execution(const res_figures *step, const res_exec
     const double wall = step->wall.value.estimate;
     const res_interval limit = {wall, wall, wall};
     res_over device = {{x->device_ns, x->device_low_ns, x->device_high_ns}, 1, 1};
-    /* What a pool of one process knows of it, whose rounds are no sample: the estimate. */
+    /* A pool of one process, whose rounds are no sample, has the estimate only. */
     res_over overhead = none;
     res_interval within = res_execution_overhead(x);
     overhead.value.estimate = within.estimate;

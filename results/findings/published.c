@@ -1,7 +1,7 @@
 /*
- * published.c - published speedups, and beside them those of a store's rows.
+ * published.c - published speedups, next to those of a store's rows.
  *
- * What was published are numbers of pytorch/xla's issue 4475 ("TPU dynamo speed up on Training
+ * The published numbers are those of pytorch/xla's issue 4475 ("TPU dynamo speed up on Training
  * analysis", January 2023) and its follow-ups. They set PyTorch/XLA's captured step against its own
  * lazy one. So a row here is set against the lazy step of its own front end, not against bench's.
  */

@@ -25,7 +25,7 @@ extern const char res_published_source[];
 #define RES_PUBLISHED_DTYPE  "f32"
 #define RES_PUBLISHED_DEVICE "TPU v4"
 
-/* ---- what a store has beside it ---------------------------------------------------------------
+/* ---- rows of a store next to it ---------------------------------------------------------------
  */
 
 /* A captured training step of a published model, in full. */

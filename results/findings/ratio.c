@@ -149,7 +149,7 @@ res_estimate res_with_drift(res_estimate estimate, double shared, double common)
  * processes, and AWAKE_SHARED times where idle cores do not sleep: all of it where the share is far
  * above LITTLE_SHARE, none of it where the share is 0.
  *
- * The interval of a single run holds both beside the spread of its processes. What they share is a
+ * The interval of a single run holds both besides the spread of its processes. What they share is a
  * multiple of that spread, and no better known than it: Student's t is of the processes. DRIFT is
  * known, and its half-width and theirs add up as squares (Zou and Donner, "Construction of
  * confidence limits about effect measures", Statistics in Medicine 2008). Nothing is added where
@@ -236,7 +236,7 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
         return;
     const res_interference interference = interference_of(base, other);
     ratio->busy = res_interference_busy(&interference);
-    /* What a simulated device does to its processes is drawn for each: they show all of it. */
+    /* A simulated device draws its drifts for each process: they show all of it. */
     if (!base->latest->simulated || ratio->busy)
         set_drift(ratio, apart_share(&interference),
                   res_provenance(base->latest, RES_PROV_IDLE_CORES) != NULL);

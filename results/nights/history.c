@@ -149,7 +149,7 @@ static const char *no_source(void)
 }
 
 /* So many nights, of builds and settings, are looked through for one that began within the span:
- * who puts more of them into a night gets more entries. */
+ * more of them in a night make more entries. */
 #define MOST_AT_ONCE 256
 
 /* The night that ITEM belongs to; a new one if there is none. */

@@ -109,9 +109,9 @@ void res_history_free(res_history *history);
 
 /* ---- one night among the others (nights.c) ---------------------------------- */
 
-/* What ran on a runtime. RUNTIME is the last part of its path, or its name: nightly builds lie in
- * folders of their own. SETTINGS are those of the experiment, LABEL is that of the build; NULL:
- * any. OWN: on frameworks' own plugins (res_has_own_plugin); else on none of them. */
+/* A choice of the records of a runtime. RUNTIME is the last part of its path, or its name: nightly
+ * builds lie in folders of their own. SETTINGS are those of the experiment, LABEL is that of the
+ * build; NULL: any. OWN: on frameworks' own plugins (res_has_own_plugin); else on none of them. */
 typedef struct res_runs_of {
     const char *runtime, *settings, *label;
     bool own;

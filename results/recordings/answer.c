@@ -291,7 +291,7 @@ static rec_verdict judge(const rec_answer *a, double mean_ns)
         return REC_UNKNOWN;
     if (!busy && a->dispatch_gap_ns > a->host_gap_ns)
         return REC_DISPATCH_BOUND;
-    /* What calls take is a gap at most. */
+    /* Time in calls is a gap at most. */
     const double most_ns = a->dispatch_gap_ns + a->calls_ns;
     if (!a->dispatch_profiled && most_ns > a->host_gap_ns && a->calls_ns >= CALLS * mean_ns)
         return REC_DISPATCH_BOUND;

@@ -51,7 +51,7 @@ static json_t *types_json(const rec_process *p, const rec_program *program)
     return list;
 }
 
-/* What the host did in the device's gaps before PROGRAM; null where gaps are unknown. */
+/* Host time by part in the device's gaps before PROGRAM; null where gaps are unknown. */
 static json_t *gap_json(const rec_steps *steps, const rec_step_program *row)
 {
     json_t *parts = steps->completions ? json_object() : json_null();

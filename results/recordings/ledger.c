@@ -394,7 +394,8 @@ static void note_ended(sweep *s, uint64_t now)
         s->places[place_of(s->step, s->next)].ended = s->complete_ns <= now;
 }
 
-/* What begins next, at NOW. Where completions are unknown, a wait is taken to have been for all.
+/* Begins the next activity at NOW. Where completions are unknown, a wait is taken to have been for
+ * all.
  */
 static void advance(sweep *s, uint64_t now)
 {
@@ -534,14 +535,14 @@ static bool choose_tellers(sweep *s)
 static void divide(sweep *s)
 {
     rec_steps *steps = s->steps;
-    const double told = (double)steps->before_steps;
+    const double known = (double)steps->before_steps;
     for (size_t i = 0; i < steps->program_count; i++)
         for (int k = 0; k < REC_PART_COUNT; k++)
             steps->programs[i].gap_ns[k] /= (double)steps->count;
-    for (uint32_t i = 0; told > 0 && i < steps->executions_per_step; i++) {
-        steps->before[i].beside_ns /= told;
-        steps->before[i].alone_ns /= told;
-        steps->before[i].idle_ns /= told;
+    for (uint32_t i = 0; known > 0 && i < steps->executions_per_step; i++) {
+        steps->before[i].beside_ns /= known;
+        steps->before[i].alone_ns /= known;
+        steps->before[i].idle_ns /= known;
         steps->before[i].waits = 2 * (size_t)s->waits[i] > steps->before_steps;
     }
 }

@@ -89,7 +89,7 @@ typedef struct rec_execution {
     uint32_t program;    /* its */
     uint32_t devices;    /* that it ran on: at least 1 */
     uint32_t arguments, results; /* on each of them */
-    uint32_t kept;               /* arguments that it was told not to donate */
+    uint32_t kept;               /* arguments that it must not donate */
     uint32_t spans;              /* index of the first of DEVICES spans */
     uint64_t operands;           /* where its numbers begin, see rec_argument */
     bool failed;
@@ -251,7 +251,8 @@ BN_MUST_USE bn_code rec_check_whole(const rec_recording *recording, uint32_t pid
 /* The process with PID or, where that is 0, with most executions; NULL: none. */
 const rec_process *rec_process_find(const rec_recording *recording, uint32_t pid);
 
-/* What EXECUTION did on DEVICE, an index or REC_NONE for an unknown one; NULL: it did not run there.
+/* The span of EXECUTION on DEVICE, an index or REC_NONE for an unknown one; NULL: it did not run
+ * there.
  */
 const rec_span *rec_span_on(const rec_process *process, const rec_execution *execution,
                             uint32_t device);
@@ -349,14 +350,14 @@ typedef struct rec_step_program {
                              NaN: unknown */
     double gap_before_ns; /* the device did not work before it started */
     double host_before_ns; /* from the end of the last Execute to its begin */
-    /* What the host did while no device of the steps worked, before the program began: the mean of
+    /* Host time by part while no device of the steps worked, before the program began: the mean of
      * a step, so that the programs' sum to the mean of the steps' gap_ns. What follows a step's
      * last execution comes before the first one. */
     double gap_ns[REC_PART_COUNT];
     uint32_t arguments, results, donated; /* of its first execution there, on one device */
 } rec_step_program;
 
-/* What the host did before an execution of a usual step, besides its calls: means over the steps
+/* Host work before an execution of a usual step, besides its calls: means over the steps
  * that take neither long nor short. Of the first one, behind the last one of the step before. */
 typedef struct rec_before {
     double beside_ns; /* host work while the device worked */
@@ -379,8 +380,8 @@ typedef struct rec_figure {
     double mean_ns; /* of all steps: means of the parts sum to that of the wall */
 } rec_figure;
 
-/* What a thread did in a step. Threads work at the same time, so theirs does not sum to the wall.
- * Where calls nest, the outer one counts; a call is of the step in which it began. */
+/* Time of a thread in a step, by part. Threads work at the same time, so theirs does not sum to the
+ * wall. Where calls nest, the outer one counts; a call is of the step in which it began. */
 typedef struct rec_step_thread {
     uint32_t thread;      /* index */
     double executions;    /* a step, on average, on any device */
@@ -447,8 +448,8 @@ BN_MUST_USE bn_code rec_steps_find(const rec_recording *recording, const rec_opt
                                    rec_steps **steps, bn_status *st);
 void rec_steps_free(rec_steps *steps); /* NULL allowed */
 
-/* What EXECUTION, one of the steps, did on their device. It may have run on others at once. Of an
- * execution that did not run there it is the first span. */
+/* The span of EXECUTION, one of the steps, on their device. It may have run on others at once. Of
+ * an execution that did not run there it is the first span. */
 const rec_span *rec_steps_span(const rec_steps *steps, const rec_execution *execution);
 
 /* How many samples there are of a step: means of rec_steps.cycle steps in a row. What is left over

@@ -265,8 +265,9 @@ static size_t warming(const double *values, size_t count)
     return best;
 }
 
-/* What step I took: its wall or, where the step before stands before it and the ends of both on the
- * device are known, from the one end to the other. A host that runs ahead does not change that. */
+/* Duration of step I: its wall time or, where the step before stands before it and the ends of both
+ * on the device are known, from the one end to the other. A host that runs ahead does not change
+ * that. */
 static double time_of(const rec_steps *s, size_t i)
 {
     const rec_step *step = &s->list[i], *before = i ? step - 1 : NULL;

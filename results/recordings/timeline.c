@@ -108,7 +108,7 @@ static const char *name_of(const timeline *t, uint32_t program)
                                                                     : "\"program\"";
 }
 
-/* What an execution did on one device: the gap before it, itself, and the end of the flow from its
+/* Puts an execution on one device: the gap before it, itself, and the end of the flow from its
  * call, whose number is that of the span. */
 static void put_span(timeline *t, const rec_execution *x, size_t index)
 {
@@ -174,7 +174,7 @@ static void put_transfer(timeline *t, const rec_call *call, size_t index)
     for (int i = 0; i < 2; i++) {
         res_trace_event(&t->trace, call_name(call->kind), kinds[i], HOST,
                         lane_of_thread(t, call->thread), times[i]);
-        /* A local id: with a global one Perfetto shows the slice beside all processes. */
+        /* A local id: with a global one Perfetto shows the slice apart from all processes. */
         bn_text_printf(&t->trace.text, ",\"cat\":\"transfer\",\"id2\":{\"local\":\"0x%zx\"}}",
                        index + 1);
     }

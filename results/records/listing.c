@@ -293,7 +293,7 @@ static bool is_trusted(const struct stat *info, uid_t owner, const char *path, b
 }
 
 /* The text of the index at PATH, with *LINES in it; NULL where there is none that can be used. WHY
- * says so if that is because of who may write it. */
+ * says so if that is because of its permissions or owner. */
 static char *read_usable(const char *path, size_t most, uid_t owner, const char **lines,
                          bn_status *why)
 {

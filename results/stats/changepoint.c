@@ -198,7 +198,7 @@ static size_t look(search *s, size_t window, bool dry)
     return places;
 }
 
-/* Looks once more beside each place that was proposed. A rise that was fixed soon has two ends: a
+/* Looks once more next to each place that was proposed. A rise that was fixed soon has two ends: a
  * window that begins or ends at one of them hides the other. Few places are proposed in a series
  * without changes, so this hardly adds places. */
 static void look_beside(search *s, size_t window)

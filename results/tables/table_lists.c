@@ -1,4 +1,4 @@
-/* table_lists.c - the tables beside the speedup table: executions, ledger, goodput, compile,
+/* table_lists.c - the tables other than the speedup table: executions, ledger, goodput, compile,
  * memory. They have its rows, and their figures are of the same processes; what is no time is of
  * the latest. */
 #include "results/findings/goodput.h"

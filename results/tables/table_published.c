@@ -1,5 +1,5 @@
 /*
- * table_published.c - published speedups of captured over lazy training steps, beside those of a
+ * table_published.c - published speedups of captured over lazy training steps, next to those of a
  * store.
  */
 #include "results/findings/published.h"

@@ -56,8 +56,8 @@ int res_ratio_decimals(res_interval ratio);
 
 /* ---- differences of times (figures.c) -------------------------------------------- */
 
-/* What is shown of a difference of two measured times, such as an overhead, in tables, pictures and
- * pages alike. */
+/* The form in which to show a difference of two measured times, such as an overhead, in tables,
+ * pictures and pages alike. */
 typedef enum res_difference_shown {
     RES_DIFFERENCE_UNKNOWN,     /* there is none */
     RES_DIFFERENCE_SIGNIFICANT, /* the estimate: significant (res_excludes), or there is no interval
@@ -76,8 +76,8 @@ typedef struct res_figure {
     char text[64];
 } res_figure;
 
-/* What the speedup table, and whatever else has figures of cells, shows of METRIC of FIGURES: only
- * an overhead may be BELOW or NOT_TOLD, and is the latter where it was refused. */
+/* The form in which all tables of figures of cells show METRIC of FIGURES: only an overhead may be
+ * BELOW or NOT_SIGNIFICANT, and is the latter where it was refused. */
 res_difference_shown res_figures_show(const res_figures *figures, res_metric metric);
 /* That in words, "13.7 ms", "< 1.2 ms", "unknown", "-", and its bounds, "[13.1, 14.2]" or "". */
 res_figure res_figures_words(const res_figures *figures, res_metric metric);
@@ -128,15 +128,15 @@ void res_table(const char *name, const res_collection *all, res_format format, b
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
 #define RES_TABLE_ESTIMATES "estimates"
 
-/* What the host does for a step, by the nodes, executions and arguments that it has, and what the
- * step takes over its device time; then the same for each front end and mode over all rows. */
+/* The host's costs of a step, by its nodes, executions and arguments, and its time over its device
+ * time; then the same for each front end and mode over all rows. */
 void res_table_costs(const res_collection *all, res_format format, bn_text *out);
 
 /* Captured training steps of the models whose speedup over lazy steps was published, each over the
- * lazy step of its own front end, with the published speedups beside; then geometric means. */
+ * lazy step of its own front end, next to the published speedups; then geometric means. */
 void res_table_published(const res_collection *all, res_format format, bn_text *out);
 
-/* What was estimated of the latest record of each experiment of ALL, which are estimates and
+/* The estimates of the latest record of each experiment of ALL, whose records are estimates and
  * nothing else (results/records/estimates.h): a row a graph. The word "estimated" stands at each
  * figure. */
 void res_table_estimates(const res_collection *all, res_format format, bn_text *out);
@@ -153,7 +153,7 @@ void res_put_first_finding(const res_collection *all, bn_text *out);
 
 /* ---- tables of findings (table_versus.c, table_history.c) ---------------------- */
 
-/* Two runtimes: who they are, verdicts, the control, the cause of each change, compile times and
+/* Two runtimes: identity, verdicts, the control, the cause of each change, compile times and
  * memory. CSV has a line a cell, JSON has everything. */
 void res_table_versus(const res_versus *versus, res_format format, bn_text *out);
 /* The same for people, text, Markdown or HTML, without the last line, for callers that have
@@ -172,7 +172,7 @@ void res_stretch_cause(const res_stretch *stretch, bn_text *out);
 
 #define RES_SHEET_COLUMNS 16
 
-/* Narrow text keeps numbers called "95 %", "share" or "error" beside the column before them. */
+/* Narrow text keeps numbers called "95 %", "share" or "error" next to the column before them. */
 typedef struct res_sheet_column {
     const char *head;
     bool right; /* its cells are numbers */

@@ -12,8 +12,8 @@
 
 typedef struct res_grid {
     size_t columns;
-    const char *align; /* a letter per column: 'l' or 'r', 'i' interval beside a figure, 'b' as 'r',
-                          and narrow text keeps it beside the column before it */
+    const char *align; /* a letter per column: 'l' or 'r', 'i' interval after a figure, 'b' as 'r',
+                          and narrow text keeps it next to the column before it */
     size_t names;      /* columns that name a row, in each part of narrow text; 0: the first 'l' */
     bool plain;        /* all columns stay, and text has no line under the heading */
     const char *spare; /* a letter per column: narrow text does without 'a' first, then 'b'; '-':
@@ -40,7 +40,7 @@ void res_grid_row(res_grid *grid, const char *cells);
 /* Adds a line across the table, in text only. */
 void res_grid_rule(res_grid *grid);
 
-/* What renderers ask: a cell's text, whether it runs over those after it, whether a row is a
+/* For renderers: a cell's text, whether it runs over those after it, whether a row is a
  * line, and the width of a column over ROWS rows, 0 where it is to be left out. */
 const char *res_grid_at(const res_grid *grid, size_t row, size_t column);
 bool res_grid_is_spill(const res_grid *grid, size_t row, size_t column);
@@ -84,7 +84,7 @@ res_figure res_time_difference(res_interval ns);
 /* The same of an overhead: RES_UNKNOWN_TEXT where it was refused. */
 res_figure res_time_refusable(res_interval ns, bool refused);
 /* The bounds of a difference in the unit and decimals of the figure that res_time_difference shows:
- * "[-0.42, 1.06]" beside "< 1.06 ms". */
+ * "[-0.42, 1.06]" next to "< 1.06 ms". */
 res_figure res_time_difference_range(res_interval ns);
 /* Low and high in the unit and decimals of the estimate: "[13.1, 14.2]"; empty
  * when there are none. */
@@ -132,7 +132,7 @@ typedef enum res_cell_kind {
     RES_CELL_COUNT,
     RES_CELL_TIME,       /* KEY_ns */
     RES_CELL_PART,       /* the same, but nothing for zero */
-    RES_CELL_RANGE,      /* the bounds KEY_low_ns and KEY_high_ns beside KEY_ns */
+    RES_CELL_RANGE,      /* the bounds KEY_low_ns and KEY_high_ns of KEY_ns */
     RES_CELL_DIFFERENCE, /* the three as a difference of measured times */
     RES_CELL_BOUNDS,     /* the bounds of RES_CELL_DIFFERENCE, in its unit */
     RES_CELL_SHARE,      /* KEY_share with its bounds KEY_low_share and KEY_high_share */

@@ -97,7 +97,7 @@ static json_t *attribution_json(const res_attribution *why)
                      res_versus_blame(why), "ledger_ns", ledger, "quantities", quantities);
 }
 
-/* The measures beside the wall time, whose comparison stands beside them. */
+/* The measures other than the wall time, each with its comparison. */
 static json_t *measures_json(const res_compared *cell)
 {
     static const char *const known[] = {"unknown", "equal", "judged"};
