@@ -196,7 +196,7 @@ static void fill_device(const rec_steps *steps, const rec_step_program *of, res_
     snprintf(note, sizeof note, "%s%s%s",
              isfinite(of->kernels_ns) ? "while kernels ran, in executions that were profiled"
              : isfinite(of->device_ns)
-                 ? "between completions that PJRT reported, the start of each included"
+                 ? "between completions that PJRT told, the start of each included"
                  : "no completions were recorded",
              why[0] ? "; no profile: " : "", why);
     copy(to->device_note, sizeof to->device_note, note);
