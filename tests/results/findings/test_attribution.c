@@ -317,7 +317,7 @@ static void a_side_is_what_tables_say_of_it(void **state)
 
 /* ---- which program --------------------------------------------------------------------- */
 
-static void programs_are_told_apart(void **state)
+static void programs_are_distinguished(void **state)
 {
     (void)state;
     sides s;
@@ -738,7 +738,7 @@ static void the_latest_build_is_compared(void **state)
 
 /* A label says which build is asked for; one that does not tell its build may be of this one;
  * machines that differ are named. */
-static void sides_are_told_apart(void **state)
+static void sides_are_separated(void **state)
 {
     (void)state;
     shelf shelves[2] = {{.all.count = 0}, {.all.count = 0}};
@@ -784,7 +784,7 @@ int main(void)
         cmocka_unit_test(of_like_sides_nothing_is_named),
         cmocka_unit_test(a_difference_has_the_interval_of_students_t),
         cmocka_unit_test(a_side_is_what_tables_say_of_it),
-        cmocka_unit_test(programs_are_told_apart),
+        cmocka_unit_test(programs_are_distinguished),
         cmocka_unit_test(verdicts_are_counted_controls_apart),
         cmocka_unit_test(what_was_not_measured_stays_in_the_family),
         cmocka_unit_test(records_are_paired_in_their_order),
@@ -793,7 +793,7 @@ int main(void)
         cmocka_unit_test(each_experiment_is_in_the_verdict),
         cmocka_unit_test(repetitions_are_mended_by_their_own),
         cmocka_unit_test(the_latest_build_is_compared),
-        cmocka_unit_test(sides_are_told_apart),
+        cmocka_unit_test(sides_are_separated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -371,7 +371,7 @@ static void a_slower_machine_is_no_build(void **state)
 }
 
 /* Where nights differ by more than what is hunted, records cannot tell, and it is said so. */
-static void what_cannot_be_told_is_said(void **state)
+static void unknown_causes_are_stated(void **state)
 {
     const world w = {
         .night = 0.05, .process = 0.01, .new_builds = true, .step_at = 15, .step = 0.05};
@@ -406,7 +406,7 @@ int main(void)
         TEST(equal_builds_seldom_alarm),
         TEST(a_slower_build_is_found_within_two_nights),
         TEST(a_slower_machine_is_no_build),
-        TEST(what_cannot_be_told_is_said),
+        TEST(unknown_causes_are_stated),
         TEST(the_first_nights_cannot_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

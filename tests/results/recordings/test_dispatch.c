@@ -69,7 +69,7 @@ static void gaps_in_reads_in_place_are_waits_by_name(void **state)
 
 /* The ends of three short executions are told at once, as JAX tells those of an update op by op: the
  * first one has all the time. Each has a third of it, and not the none that is their median. */
-static void ends_told_together_are_shared(void **state)
+static void ends_reported_together_are_shared(void **state)
 {
     (void)state;
     static play p;
@@ -238,7 +238,7 @@ static void without_completions_a_profile_tells_no_gaps(void **state)
     lose(&f);
 }
 
-static void json_has_gaps_where_they_are_told(void **state)
+static void json_has_gaps_where_they_are_known(void **state)
 {
     (void)state;
     found f = find_steps(3, long_call, 30 * US);
@@ -310,7 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_in_reads_in_place_are_waits_by_name),
-        cmocka_unit_test(ends_told_together_are_shared),
+        cmocka_unit_test(ends_reported_together_are_shared),
         cmocka_unit_test(few_long_calls_have_a_fixed_cost),
         cmocka_unit_test(so_has_one_call_that_bounds_the_step),
         cmocka_unit_test(calls_that_are_a_small_part_bound_nothing),
@@ -320,7 +320,7 @@ int main(void)
         cmocka_unit_test(a_profile_tells_gaps_of_dispatch_from_those_of_the_host),
         cmocka_unit_test(gaps_between_queued_executions_are_of_dispatch),
         cmocka_unit_test(without_completions_a_profile_tells_no_gaps),
-        cmocka_unit_test(json_has_gaps_where_they_are_told),
+        cmocka_unit_test(json_has_gaps_where_they_are_known),
         cmocka_unit_test(waiting_in_every_second_step_is_a_cycle),
         cmocka_unit_test(waiting_for_each_loss_is_no_cycle),
     };

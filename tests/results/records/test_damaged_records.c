@@ -36,7 +36,7 @@ static void read_damaged(const char *bytes, size_t size, const char *text)
         fail_msg("\"%s\" is not in \"%s\"", text, st.message);
 }
 
-static void truncated_and_flipped_files_are_told(void **state)
+static void truncated_and_flipped_files_are_reported(void **state)
 {
     (void)state;
     char *image = NULL;
@@ -61,7 +61,7 @@ static void truncated_and_flipped_files_are_told(void **state)
 }
 
 /* A pipe without a writer, a folder, and a file larger than any memory. */
-static void files_of_other_kinds_hold_nobody_up(void **state)
+static void files_of_other_kinds_cause_no_wait(void **state)
 {
     (void)state;
     const char *store = fixture_in(folder, "kinds");
@@ -357,7 +357,7 @@ static char *edited(const char *image, size_t *size, change edit)
     return bytes;
 }
 
-static void foreign_files_are_told(void **state)
+static void foreign_files_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -524,9 +524,9 @@ static void parts_and_counters_go_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(truncated_and_flipped_files_are_told),
-        cmocka_unit_test(files_of_other_kinds_hold_nobody_up),
-        cmocka_unit_test(foreign_files_are_told),
+        cmocka_unit_test(truncated_and_flipped_files_are_reported),
+        cmocka_unit_test(files_of_other_kinds_cause_no_wait),
+        cmocka_unit_test(foreign_files_are_reported),
         cmocka_unit_test(what_older_programs_would_mix_up_they_refuse),
         cmocka_unit_test(records_before_an_axis_have_its_usual_value),
         cmocka_unit_test(parts_and_counters_go_by_name),

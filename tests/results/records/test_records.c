@@ -519,7 +519,7 @@ static int write_to_full_disk(void)
     return failing_write(disk, "disk full", enlarge_disk);
 }
 
-static void a_full_disk_is_told_and_leaves_nothing(void **state)
+static void a_full_disk_is_reported_and_leaves_nothing(void **state)
 {
     (void)state;
     int result = in_child(write_to_full_disk);
@@ -578,7 +578,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(stores_load_in_order_around_damage),
         cmocka_unit_test(sweeping_takes_only_the_dead_workers_files),
         cmocka_unit_test(a_write_cut_short_leaves_nothing),
-        cmocka_unit_test(a_full_disk_is_told_and_leaves_nothing),
+        cmocka_unit_test(a_full_disk_is_reported_and_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

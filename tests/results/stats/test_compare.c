@@ -239,7 +239,7 @@ static void verdicts_follow_p_then_equivalence(void **state)
 
 /* All eight pairs lie on one side, some of them far out: flips tell that, and Student's interval
  * holds 1. */
-static void what_the_interval_holds_is_not_told(void **state)
+static void values_within_the_interval_are_not_significant(void **state)
 {
     (void)state;
     const double d[8] = {0.01, 0.01, 0.01, 0.01, 0.05, 0.1, 0.3, 0.4};
@@ -449,7 +449,7 @@ int main(void)
         cmocka_unit_test(the_fewest_pairs_for_a_level),
         cmocka_unit_test(orders_are_by_halves_or_by_coins),
         cmocka_unit_test(verdicts_follow_p_then_equivalence),
-        cmocka_unit_test(what_the_interval_holds_is_not_told),
+        cmocka_unit_test(values_within_the_interval_are_not_significant),
         cmocka_unit_test(a_family_asks_for_more),
         cmocka_unit_test(weights_share_the_level),
         cmocka_unit_test(equivalence_needs_a_narrow_interval),

@@ -220,7 +220,7 @@ static void a_look_has_its_share_of_the_level(void **state)
 /* ---- values -----------------------------------------------------------------------------------
  */
 
-static void constant_values_are_told_by_their_number(void **state)
+static void constant_values_are_judged_by_their_number(void **state)
 {
     (void)state;
     const double a[12] = {5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5};
@@ -326,7 +326,7 @@ int main(void)
         cmocka_unit_test(shares_are_those_of_the_spending_function),
         cmocka_unit_test(no_more_than_the_level_is_spent),
         cmocka_unit_test(a_look_has_its_share_of_the_level),
-        cmocka_unit_test(constant_values_are_told_by_their_number),
+        cmocka_unit_test(constant_values_are_judged_by_their_number),
         cmocka_unit_test(two_values_by_chance_are_claimed_no_more_than_the_level),
         cmocka_unit_test(shares_of_a_unit_have_either_sign),
         cmocka_unit_test(values_that_cannot_be_compared_are_refused),

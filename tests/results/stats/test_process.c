@@ -125,7 +125,7 @@ static void no_spread_has_a_point_for_an_interval(void **state)
 
 /* ---- significance ----------------------------------------------------------------- */
 
-static void told_means_that_the_bounds_exclude(void **state)
+static void significant_means_that_the_bounds_exclude(void **state)
 {
     (void)state;
     const double nan = (double)NAN;
@@ -209,7 +209,7 @@ int main(void)
         cmocka_unit_test(fewer_than_three_have_no_interval),
         cmocka_unit_test(welch_by_hand),
         cmocka_unit_test(no_spread_has_a_point_for_an_interval),
-        cmocka_unit_test(told_means_that_the_bounds_exclude),
+        cmocka_unit_test(significant_means_that_the_bounds_exclude),
         cmocka_unit_test(intervals_hold_the_truth),
         cmocka_unit_test(neighbours_that_are_alike_are_worth_less),
     };

@@ -137,7 +137,7 @@ static void intervals_hold_the_truth_as_often_as_they_say(void **state)
 }
 
 /* A tenth of a step more at the end is found; a five hundredth is nothing to speak of. */
-static void a_bend_is_told(void **state)
+static void a_bend_is_reported(void **state)
 {
     (void)state;
     uint64_t random = 11;
@@ -214,7 +214,7 @@ int main(void)
         cmocka_unit_test(fewer_than_three_processes_have_no_interval),
         cmocka_unit_test(two_points_are_always_on_a_line),
         cmocka_unit_test(intervals_hold_the_truth_as_often_as_they_say),
-        cmocka_unit_test(a_bend_is_told),
+        cmocka_unit_test(a_bend_is_reported),
         cmocka_unit_test(a_crossing_by_hand),
         cmocka_unit_test(what_goes_together_cancels),
         cmocka_unit_test(crossings_hold_the_truth_as_often_as_they_say),

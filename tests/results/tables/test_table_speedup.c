@@ -233,7 +233,7 @@ static void the_table_ends_with_what_was_found(void **state)
     res_collection_free(&all);
 }
 
-static void like_modes_are_told_no_difference(void **state)
+static void like_modes_have_no_significant_difference(void **state)
 {
     (void)state;
     res_collection all = like_modes(4);
@@ -318,7 +318,7 @@ static void of_two_runs_the_later_one_stands(void **state)
 }
 
 /* What contradicts the rest is not shown, and the note names the row. */
-static void contradictions_are_not_told(void **state)
+static void contradictions_are_not_reported(void **state)
 {
     (void)state;
     res_collection all = like_modes(4);
@@ -395,7 +395,7 @@ static void cores_that_were_apart_are_said(void **state)
 }
 
 /* The lazy row met a busy machine, the table as a whole did not; then no round can tell. */
-static void the_worst_row_is_named_and_what_nobody_can_tell(void **state)
+static void the_worst_row_and_the_undecided_are_named(void **state)
 {
     (void)state;
     res_collection all = like_modes(4);
@@ -519,13 +519,13 @@ int main(void)
         cmocka_unit_test(conditions_are_not_mixed),
         cmocka_unit_test(sources_are_named_when_they_differ),
         cmocka_unit_test(the_table_ends_with_what_was_found),
-        cmocka_unit_test(like_modes_are_told_no_difference),
+        cmocka_unit_test(like_modes_have_no_significant_difference),
         cmocka_unit_test(runs_are_said_where_they_are_the_values),
         cmocka_unit_test(of_two_runs_the_later_one_stands),
-        cmocka_unit_test(contradictions_are_not_told),
+        cmocka_unit_test(contradictions_are_not_reported),
         cmocka_unit_test(a_busy_machine_is_said_first),
         cmocka_unit_test(cores_that_were_apart_are_said),
-        cmocka_unit_test(the_worst_row_is_named_and_what_nobody_can_tell),
+        cmocka_unit_test(the_worst_row_and_the_undecided_are_named),
         cmocka_unit_test(doubtful_figures_are_named),
         cmocka_unit_test(empty_stores_have_tables),
         cmocka_unit_test(a_narrow_table_says_processes_and_program),
