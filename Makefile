@@ -214,7 +214,8 @@ $(BUILD)/libpjrt_record.so: $(RECORD_OBJECTS) $(BUILD)/libpjrt_record.so.list $(
 
 # tests/ has the folders of the house, and a test stands in the folder of what it
 # tests. test_NAME.c is a program, check_NAME.sh a script; test_full_* and full_*
-# take long and run in check-full only. Each runs as its own process.
+# take long and run in check-full only. Each runs as its own process. tests/run.sh
+# says in which order.
 tests_called = $(sort $(shell find tests -name '$(1)'))
 FULL_SOURCES := $(call tests_called,test_full_*.c)
 TEST_SOURCES := $(filter-out $(FULL_SOURCES),$(call tests_called,test_*.c))
@@ -280,7 +281,6 @@ TEST_ENV_tsan := TSAN_OPTIONS=ignore_noninstrumented_modules=1:second_deadlock_s
 # TESTS= picks by name, without folder and ending.
 TESTS ?=
 pick = $(if $(TESTS),$(foreach one,$(1),$(if $(filter $(TESTS),$(basename $(notdir $(one)))),$(one))),$(1))
-# Scripts begin first: they take long, and the short programs then fill the end.
 CHECK_PROGRAMS = $(call pick,$(TEST_SCRIPTS) $(call program,$(TEST_SOURCES)))
 FULL_PROGRAMS = $(call pick,$(FULL_SCRIPTS) $(TEST_SCRIPTS) $(call program,$(TEST_SOURCES) $(FULL_SOURCES)))
 # Built for the programs and scripts in $(1).
@@ -304,7 +304,7 @@ run-tests-full: tests-full
 	@BENCH_TEST_LIVE=yes $(TEST_ENV_$(VARIANT)) tests/run.sh $(BUILD) $(FULL_PROGRAMS)
 
 # How long the tests take, on two cores; of the sanitizers, asan has been timed.
-TESTS_TAKE := $(if $(TESTS),the tests of TESTS,$(if $(SANITIZER),tests: with asan some 45 minutes,some 20 minutes of tests))
+TESTS_TAKE := $(if $(TESTS),the tests of TESTS,$(if $(SANITIZER),tests: with asan some 45 minutes,some 9 minutes of tests))
 # Set-up comes first in a make of its own: only after it does a newly started
 # make find pkg-config and the header.
 .PHONY: check check-full check-asan check-ubsan check-tsan check-clang

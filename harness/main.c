@@ -82,9 +82,9 @@ static const worker_job jobs[] = {
     {NULL, NULL},
 };
 
-/* Processes that start bench may have closed standard descriptors. The next file that is opened
- * would get the number, and what is printed. Held, they refuse what closed ones refuse, and programs
- * that bench starts find them closed. */
+/* The process that starts bench may have closed standard descriptors. The next file to be opened
+ * would get such a number, and all that is printed. Opened for the other direction, the number is
+ * taken, and using it fails as if it were closed; programs that bench starts find it closed. */
 static void hold_descriptors(void)
 {
     for (int fd = 0; fd <= STDERR_FILENO; fd++)

@@ -291,3 +291,5 @@ bn_code plot_distribution_of_store(const res_collection *all, plot *p, bn_status
     plot_rows_free(&rows);
     return code;
 }
+
+const plot_kind plot_kind_distribution = {"distribution", plot_distribution_of_store};

@@ -238,3 +238,5 @@ bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st)
     plot_rows_free(&rows);
     return code;
 }
+
+const plot_kind plot_kind_ledger = {"ledger", plot_ledger};

@@ -253,3 +253,5 @@ bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st)
     plot_rows_free(&rows);
     return code;
 }
+
+const plot_kind plot_kind_overhead = {"overhead", plot_overhead};

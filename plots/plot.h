@@ -48,6 +48,15 @@ BN_MUST_USE bn_code plot_steps(const res_collection *all, plot *p, bn_status *st
  * that ALL has of its first model. Each has the processes that its row in the tables is of. */
 BN_MUST_USE bn_code plot_distribution_of_store(const res_collection *all, plot *p, bn_status *st);
 
+/* Such a picture by its name. Its file defines plot_kind_NAME, kinds.c has a row. */
+typedef struct plot_kind {
+    const char *name;
+    bn_code (*make)(const res_collection *all, plot *p, bn_status *st);
+} plot_kind;
+/* Appends the names, "a, b". */
+void plot_kind_names(bn_text *out);
+BN_MUST_USE bn_code plot_kind_find(const char *name, const plot_kind **kind, bn_status *st);
+
 /* ---- of plain series -------------------------------------------------------------- */
 
 /* Words of a picture; NULL is empty. BADGE stands out: "SIMULATED". */

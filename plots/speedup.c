@@ -344,3 +344,5 @@ bn_code plot_speedup(const res_collection *all, plot *p, bn_status *st)
     plot_rows_free(&rows);
     return code;
 }
+
+const plot_kind plot_kind_speedup = {"speedup", plot_speedup};

@@ -300,3 +300,5 @@ bn_code plot_steps(const res_collection *all, plot *p, bn_status *st)
     plot_rows_free(&rows);
     return code;
 }
+
+const plot_kind plot_kind_steps = {"steps", plot_steps};

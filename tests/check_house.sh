@@ -224,6 +224,10 @@ report "a script that skips all of itself says so in a line of its own" "$(
         waiting && !/echo "ok .*# SKIP/ { print waiting }
         { waiting = /echo "1\.\.0 # SKIP/ ? FILENAME ":" FNR : "" }'
 )"
+report "each long test says in its head what it needs" "$(
+    printf '%s\n' "${files[@]}" | grep -E '^tests/.*/(full_[^/]*[.]sh|test_full_[^/]*[.]c)$' |
+        xargs grep -LE '^( [*]|#) needs: .'
+)"
 # Unfinished work is filed or finished, not left in the text.
 report "no file has a note about unfinished work" "$(
     grep -nwE 'TO[D]O|FIX[M]E|X[X]X' "${files[@]}" | cut -c 1-120

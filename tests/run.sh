@@ -9,9 +9,13 @@
 # runs out of time, or falls short of its plan is a failure, whatever it
 # printed before. The last line is always "N passed, N failed, N skipped".
 #
-# As many tests run at a time as there are cores (BENCH_TEST_JOBS says how many). With
-# BENCH_TEST_LIVE=yes, as in `make check-full`, what judges times is run, too (live in
-# support/cli.sh): its scripts come after the others, one by one.
+# Three tests run at a time on two cores, since many wait for a simulated device; BENCH_TEST_JOBS says
+# how many. Those that take longest begin. With BENCH_TEST_LIVE=yes, as in `make check-full`, what
+# judges times is run, too (live in support/cli.sh, support/live.h): those tests come after the
+# others, one by one.
+#
+# A full test says in a line "needs: WHAT, WHAT" of its head what it needs beyond `make setup`, or
+# "nothing". This stands in its line of the results. The reasons of skipped tests follow.
 #
 # Environment for the tests: BENCH_TEST_BINARY, BENCH_TEST_FAKE,
 # BENCH_TEST_NOTPLUGIN, BENCH_TEST_BUILD, BENCH_RUNTIMES (absolute paths), BENCH_TEST_PYTHON
@@ -33,10 +37,16 @@ export BENCH_TEST_NOTPLUGIN=$build/libnot_a_plugin.so
 # Programs of tests lie deeper than those that look for runtimes beside themselves.
 export BENCH_RUNTIMES=${BENCH_RUNTIMES:-$PWD/third_party/runtimes}
 export BENCH_TEST_PYTHON=${BENCH_TEST_PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
-at_once=${BENCH_TEST_JOBS:-$(nproc)}
+at_once=$((($(nproc) * 3 + 1) / 2))
+# Full tests need memory, and work on all cores.
+[ "${BENCH_TEST_LIVE:-no}" != yes ] || at_once=$(nproc)
+at_once=${BENCH_TEST_JOBS:-$at_once}
 export CMOCKA_MESSAGE_OUTPUT=TAP
 # Messages of the C library are compared in some tests.
 export LC_ALL=C
+# The quick tests judge values and texts, not times, and compiling is most of their work: XLA on CPU
+# compiles in 60 % of the time without its optimizations. check-full has the same tests with them.
+[ "${BENCH_TEST_LIVE:-no}" = yes ] || export XLA_FLAGS=${XLA_FLAGS---xla_backend_optimization_level=0}
 
 SECONDS=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/bench.XXXXXX") || exit 1
@@ -58,6 +68,13 @@ count_tap() {
                         else if ($1 == "not") failed++
                         else passed++ }
          END { print passed + 0, failed + 0, skipped + 0, planned + 0 }' "$1"
+}
+
+# The line "needs: ..." of the head of a full test's source, in brackets.
+needs_of() { # TEST
+    local source=$1
+    [ "${1%.sh}" != "$1" ] || source=tests/${1##*/tests/}.c
+    case $1 in */*full_*) sed -nE '2,30s/^ ?[#*] (needs: .*)/  [\1]/p' "$source" ;; esac
 }
 
 run_one() { # TEST
@@ -107,17 +124,21 @@ run_one() { # TEST
     verdict=ok
     [ "$not_ok" -eq 0 ] || verdict=FAILED
     printf '%-6s %-28s %4d passed %3d failed %3d skipped %8.1f s%s\n' $verdict "$name" \
-        "$ok" "$not_ok" "$skip" "$(((end - start) / 1000000))e-3" "${trouble:+  ($trouble)}"
+        "$ok" "$not_ok" "$skip" "$(((end - start) / 1000000))e-3" "${trouble:+  ($trouble)}$(needs_of "$test")"
+    sed -nE '/^ok/s/.*# *SKIP *(.*)/         skipped: \1/Ip' "$log" | sort -u | head -n 5
     if [ $verdict = FAILED ]; then
         echo "---- $log (last 200 lines)"
         tail -n 200 "$log" | sed 's/^/    | /'
     fi
 }
 
-# Whether TEST judges times (live in support/cli.sh), which others beside it would disturb.
+# Whether TEST judges times (live in support/cli.sh, support/live.h), which others beside it would disturb.
 runs_alone() { # TEST
     [ "${BENCH_TEST_LIVE:-no}" = yes ] || return
-    case $1 in *.sh) grep -qE '^ *live "' "$1" ;; *) false ;; esac
+    case $1 in
+    *.sh) grep -qE '^ *live "' "$1" ;;
+    *) grep -qsF 'judges_times()' "tests/${1##*/tests/}.c" ;;
+    esac
 }
 
 # Says at once what run_one says, so that two tests do not speak in turns.
@@ -129,8 +150,26 @@ run_whole() { # TEST
 
 # ---- several at a time, then those that judge times --------------------------------------
 
-together=() alone=()
-for test in "$@"; do
+# What is long and begins last holds up the end. These take half of the time, and begin in this order.
+longest=(check_verify_small check_docs check_usage check_coverage check_compare_ends check_pages check_sim
+    check_sim_faults check_cli check_verify test_alloc check_study test_training check_weights check_verify_scan
+    check_verify_remat test_sim_models check_input test_want check_statistics)
+# in_order TEST...: a line each, the longest first.
+in_order() {
+    local test name place
+    for test in "$@"; do
+        name=${test##*/}
+        name=${name%.sh}
+        for ((place = 0; place < ${#longest[@]}; place++)); do
+            [ "${longest[place]}" != "$name" ] || break
+        done
+        echo "$place $test"
+    done | sort -s -n -k 1,1 | cut -d ' ' -f 2-
+}
+
+together=() alone=() tests=()
+[ $# -eq 0 ] || mapfile -t tests < <(in_order "$@")
+for test in ${tests[@]+"${tests[@]}"}; do
     if runs_alone "$test"; then alone+=("$test"); else together+=("$test"); fi
 done
 for test in ${together[@]+"${together[@]}"}; do

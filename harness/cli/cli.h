@@ -27,7 +27,7 @@ cli_exit cli_exit_for(bn_code code);
 /* Prints "bench: MESSAGE" on standard error; returns the exit code for ST's code. */
 cli_exit cli_complain(const bn_status *st);
 /* The same for the experiment called TITLE: "bench: TITLE: MESSAGE". Never CLI_EXIT_USAGE: the
- * words of the command were in order, so a request that a worker refuses is a failed experiment. */
+ * command line was valid, so a request that a worker refuses is a failed experiment. */
 cli_exit cli_complain_of(const char *title, const bn_status *st);
 
 /* ---- the progress line (line.c) -------------------------------------------------- */
@@ -37,7 +37,7 @@ void cli_be_quiet(bool quiet);
 /* Whether standard error is a terminal; whether standard output is one. */
 bool cli_terminal(void);
 bool cli_out_terminal(void);
-/* Columns of the terminal that standard output is; 0: it is none, or says none. */
+/* Columns of the terminal that standard output is; 0: it is none, or does not report them. */
 size_t cli_out_columns(void);
 /* Shows TEXT, as bn_plain, in place of the line that is shown, cut to the terminal's width. */
 void cli_line_show(const char *text);
@@ -57,7 +57,7 @@ void cli_tell(const char *format, ...) BN_PRINTF(1, 2);
 /* The same two to standard error; each line of the page is broken as a line is. */
 void cli_err(const char *format, ...) BN_PRINTF(1, 2);
 void cli_say(const char *format, ...) BN_PRINTF(1, 2);
-/* A line to standard error that tells how a run goes: --quiet leaves it out. */
+/* A line to standard error about the progress of a run: --quiet leaves it out. */
 void cli_note(const char *format, ...) BN_PRINTF(1, 2);
 /* The same with a command in it: on terminals, too, it stays one line, which can be copied. */
 void cli_note_command(const char *format, ...) BN_PRINTF(1, 2);
@@ -135,7 +135,7 @@ bool cli_span_read(const char *text, double unit_s, double *seconds);
 
 /* ---- rows of options (rows.c) ----------------------------------------------------- */
 
-/* What an option takes, and the type of the member that holds it. */
+/* The kind of an option's value, and the type of the member that holds it. */
 typedef enum cli_kind {
     CLI_TEXT,    /* const char * */
     CLI_NUMBER,  /* int64_t */
@@ -156,19 +156,20 @@ typedef struct cli_option {
     const char *argument; /* its value in --help; NULL: a flag */
     cli_kind kind;
     size_t offset;        /* of its member in the struct of options */
-    const char *fallback; /* the value where it is not given, as one would write it; NULL: zero */
+    const char *fallback; /* its default, as on the command line; NULL: zero */
     double least, most;   /* of numbers; MOST, of whole numbers only, 0: no limit */
     const char *text;     /* for --help */
-    /* Values that it takes, "a, b", for completion and suggestions: constant, or appended to OUT as
-     * the program runs. Neither: any. */
+    void (*more)(bn_text *out); /* appends the end of it, known as the program runs; NULL: none */
+    /* Known values, "a, b", for completion and suggestions: constant, or appended to OUT as the
+     * program runs. Neither: it takes any. */
     const char *choices;
     void (*values)(bn_text *out);
     const char *also; /* names that other programs give it, "bs, batch-size" */
-    uint32_t about;   /* bits of the command's choice: what it says something of (cli_given) */
-    bool open;        /* it takes other values than these, too: paths, say */
+    uint32_t about;   /* its subjects, bits of the command's choice (cli_given) */
+    bool open;        /* it takes other values than these, too, such as paths */
     bool single;      /* of CLI_NAMES and CLI_NUMBERS: takes one value */
     bool empty;       /* CLI_WORDS takes an empty word, too */
-    bool apart;       /* what a file of defaults says for all commands is not meant for it */
+    bool apart;       /* a file's default for all commands does not apply to it */
 } cli_option;
 
 typedef struct cli_table {
@@ -186,7 +187,7 @@ typedef struct cli_group {
     uint64_t rows, without;
 } cli_group;
 
-/* Appends the values that ROW takes, "a, b"; nothing where it takes any. */
+/* Appends the known values of ROW, "a, b"; nothing if it takes any. */
 void cli_values(const cli_option *row, bn_text *out);
 
 /* ---- commands (program.c) ----------------------------------------------------------- */
@@ -200,26 +201,26 @@ typedef struct cli_command {
     const char *name;    /* "run", or two words, "study scopes" */
     const char *usage, *summary;
     const char *section; /* of the first help; NULL: not listed there */
-    const char *also;    /* what other programs call it, "ls, show" */
+    const char *also;    /* names of other programs for it, "ls, show" */
     const char *words;   /* the words that it needs, "DIR", "graphs|batch"; NULL: none */
     int most_words;      /* 0: none */
-    bool optional;       /* it can do without the words */
-    bool rest;           /* its first word, and what follows, is another program's command line */
-    const char *bare;    /* the option that a word beyond these is the value of; NULL: none */
+    bool optional;       /* the words can be left out */
+    bool rest;           /* the words are another program's command line, options included */
+    const char *bare;    /* the option whose value a word beyond these is; NULL: none */
     size_t size;         /* of its struct of options */
     size_t output;       /* offset of the cli_output in it */
     const cli_option *rows;
     size_t row_count;
     cli_group groups[CLI_MOST_GROUPS]; /* ends with a table NULL */
-    /* Fills what has no option, before defaults are; MEMORY outlives OPTIONS. May be NULL. */
+    /* Fills members without an option, before defaults are set; MEMORY outlives OPTIONS. May be
+     * NULL. */
     void (*prepare)(void *options, bn_arena *memory);
-    /* Called when all was read, all zero where nothing was given and there is no default: what fits
-     * together? Its failure is one of usage. May be NULL. */
+    /* Checks, after the line was read, whether options fit together. May be NULL. */
     bn_code (*check)(void *options, const struct cli_call *call, bn_status *st);
     /* Returns the exit code. */
     int (*run)(void *options, const struct cli_call *call);
-    /* The exit code for words that are not understood and for output that cannot be written; NULL:
-     * the usual ones. ARGV is the whole command line. */
+    /* The exit code for usage errors and for output that cannot be written; NULL: the usual ones.
+     * ARGV is the whole command line. */
     int (*refused)(int argc, char **argv);
     const char *help; /* exit codes and examples of its own; NULL: the usual exit codes */
 } cli_command;
@@ -227,7 +228,7 @@ typedef struct cli_command {
 /* The rows of COMMAND, own and shared, made once. (rows.c) */
 const cli_table *cli_rows(const cli_command *command);
 
-/* An old spelling, which is run as the new one for a version, with a warning. */
+/* An old spelling: for one version it runs the new one, with a warning. */
 typedef struct cli_old {
     const char *words, *instead; /* the first one or two words, "graph diff"; "diff" */
     const char *from, *to;       /* an option that has another name now, "--output"; NULL: none */
@@ -240,7 +241,8 @@ typedef struct cli_program {
     const cli_command *const *commands;
     const cli_old *old;
     void (*begin)(void); /* called right before a command runs; may be NULL */
-    /* The value of some option that other programs call WORD; NULL: none. May be NULL. */
+    /* The value of some option that other programs call WORD; NULL: none. The member may be NULL.
+     */
     const char *(*synonym)(const char *word);
     const char *title, *about;    /* of the manual: "where the time ..."; a paragraph */
     void (*manual)(bn_text *out); /* appends the end of the manual, as roff */
@@ -258,11 +260,11 @@ typedef struct cli_call {
     void *options;    /* the command's struct, all zero at first */
     bn_arena *memory; /* for lists; outlives OPTIONS */
     const cli_table *table; /* the command's rows, own and shared */
-    const char **words;     /* those that are no options; ends with NULL */
+    const char **words;     /* the command's words; ends with NULL */
     int word_count;
     const cli_option **given; /* the rows that were given, in order */
     size_t given_count;
-    bn_text replaced; /* what lists that were given again have lost, for people; the caller frees */
+    bn_text replaced; /* note on lists that were given again; the caller frees it */
 } cli_call;
 
 /* The user's file of defaults. */
@@ -271,24 +273,24 @@ typedef struct cli_config {
     char path[PATH_MAX]; /* where it was read */
 } cli_config;
 
-/* Fills OPTIONS with the command's defaults, with what CONFIG (NULL: nothing) says, and with ARGV,
- * which starts behind the command; then asks the command's check. What stands behind "--" is words
- * only. Strings stay in ARGV and in the table. BN_INVALID for whatever the command does not take;
- * the options are then filled in part. REPLACED is to be freed also after a failure. */
+/* Fills OPTIONS with the command's defaults, with those of CONFIG, which may be NULL, and from
+ * ARGV, which starts behind the command; then calls the command's check. After "--" there are words
+ * only. Strings stay in ARGV and in the table. BN_INVALID: something that the command does not
+ * take; the options are then filled in part. REPLACED is to be freed also after a failure. */
 BN_MUST_USE bn_code cli_read(cli_call *call, const cli_config *config, int argc, char **argv,
                              bn_status *st);
 /* The same of COMMAND alone, of no program: with its defaults where ARGC is 0. */
 BN_MUST_USE bn_code cli_read_alone(const cli_command *command, int argc, char **argv,
                                    void *options, bn_arena *memory, cli_call *call, bn_status *st);
-/* The name of the first option given that says something of ABOUT; NULL: none. */
+/* The name of the first option given that is about ABOUT; NULL: none. */
 const char *cli_given(const cli_call *call, uint32_t about);
 /* Whether the option called NAME was given. */
 bool cli_was_given(const cli_call *call, const char *name);
 
-/* Reads into CONFIG the user's file of defaults: what BENCH_CONFIG names (empty: none), else
- * bench/bench.json in XDG_CONFIG_HOME or ~/.config. An object in it is called like one of PROGRAM's
- * commands. BN_INVALID for another one and for a file that others may write, BN_FORMAT for one that
- * is no JSON object; CONFIG's object is then NULL. (config.c) */
+/* Reads the user's file of defaults into CONFIG: the one that BENCH_CONFIG names (empty: none),
+ * else bench/bench.json in XDG_CONFIG_HOME or ~/.config. Objects in it are named like PROGRAM's
+ * commands. BN_INVALID: another name, or a file that others may write; BN_FORMAT: not a JSON
+ * object. CONFIG's object is then NULL. (config.c) */
 BN_MUST_USE bn_code cli_config_read(const cli_program *program, cli_config *config, bn_status *st);
 
 /* ---- rows as text and JSON (help.c) -------------------------------------------------- */
@@ -299,14 +301,14 @@ void cli_man(const cli_table *table, bn_text *out);
 /* {"model": "resnet50", ...}: the rows of TABLE as they stand in OPTIONS (new reference). */
 json_t *cli_echo(const cli_table *table, const void *options);
 
-/* ---- what most commands are told of their output --------------------------------------- */
+/* ---- options of output, which most commands have ----------------------------------------- */
 
 typedef struct cli_output {
     const char *format; /* text, md, csv, json, latex, html, narrow; each command checks it */
     bool verbose;
     bool wide;  /* all columns, also on a terminal */
     bool quiet; /* see cli_be_quiet */
-    bool force; /* files that are there are replaced */
+    bool force; /* existing files are replaced */
     bool help, man, version; /* print this and do nothing else */
 } cli_output;
 /* The rows of a cli_output, by their bits. Commands that print fewer formats, or mean something
@@ -328,10 +330,9 @@ const cli_table *cli_output_table(void);
     {                                                                                              \
         "format", "FORMAT", CLI_TEXT, (at), .fallback = "text", .choices = (names), .text = (says) \
     }
-/* BN_INVALID where PATH, which OPTION names, is a file that is there already, unless OUTPUT says
- * that it is replaced, and where it is a device, a pipe or a socket. Commands that measure or
- * compile ask before they do, since what the file has cannot be made again. PATH may be NULL: the
- * option was not given. (new.c) */
+/* BN_INVALID: PATH, the value of OPTION, is a device, a pipe or a socket, or an existing file and
+ * OUTPUT is without --force. Commands that measure or compile check that first, since the contents
+ * of such files cannot be made again. PATH may be NULL: the option was not given. (new.c) */
 BN_MUST_USE bn_code cli_check_new(const cli_output *output, const char *option, const char *path,
                                   bn_status *st);
 /* Whether tables in text keep to a terminal's width: standard output is one, and the user asked for

@@ -1,5 +1,5 @@
 /*
- * completion.c - scripts that complete command lines in bash, zsh and fish, made from the rows.
+ * completion.c - bench completion: scripts for bash, zsh and fish, made from the rows of options.
  */
 #include "harness/cli/cli_priv.h"
 
@@ -30,8 +30,8 @@ static bn_text values_of(const cli_option *row)
     return spaced;
 }
 
-/* The words that may follow WORD, the first one of a command, with spaces between: second words,
- * and the second halves of names. */
+/* The words that may follow WORD, a command's first one, with spaces between: second words and
+ * second halves of names. */
 static bn_text words_after(const cli_program *program, const char *word)
 {
     bn_text words = {0};
@@ -39,6 +39,7 @@ static bn_text words_after(const cli_program *program, const char *word)
         const size_t length = strlen(word);
         if (strcmp((*one)->name, word) == 0) {
             bn_text own = cli_second_words(*one);
+            bn_text_puts(&words, words.length && own.length ? " " : "");
             for (const char *at = own.data; at && *at; at++)
                 if (*at != ',')
                     bn_text_putc(&words, *at);
@@ -50,13 +51,13 @@ static bn_text words_after(const cli_program *program, const char *word)
     return words;
 }
 
-/* Whether ROW takes a file, too, where it has known values. */
+/* Whether ROW, which has known values, takes a file, too. */
 static bool may_be_file(const cli_option *row)
 {
     return row->argument && strcmp(row->argument, "FILE") == 0;
 }
 
-/* Whether COMMAND's second word may be something else than these, as a folder. */
+/* Whether COMMAND's second word may be other than literal, such as a folder. */
 static bool takes_files(const cli_command *command)
 {
     for (const char *at = command->words; at && *at; at++)
@@ -82,8 +83,7 @@ static void bash_options(const cli_command *command, bn_text *out)
         bn_text_printf(out, " --%s", table->rows[i].name);
 }
 
-/* Whether an earlier command than LAST, or an earlier row of it than ROW, is called as ROW and has
- * known values. */
+/* Whether a command before LAST has a row of ROW's name with known values. */
 static bool is_known_before(const cli_program *program, const cli_command *last,
                             const cli_option *row)
 {
@@ -95,7 +95,7 @@ static bool is_known_before(const cli_program *program, const cli_command *last,
     return false;
 }
 
-/* A case for each option that has known values: those of the first command that has it. */
+/* A case for each option with known values: those of the first command that has it. */
 static void bash_values(const cli_program *program, bn_text *out)
 {
     for (const cli_command *const *one = program->commands; *one; one++) {
@@ -113,7 +113,7 @@ static void bash_values(const cli_program *program, bn_text *out)
     }
 }
 
-/* The case of a command: what it takes as options, and as its second word. */
+/* The case of a command: its options, and its second words. */
 static void bash_command(const cli_program *program, const cli_command *command, bn_text *out)
 {
     const char *space = strchr(command->name, ' ');
@@ -216,7 +216,7 @@ static void fish_command(const cli_program *program, const cli_command *command,
 static void put_fish(const cli_program *program, bn_text *out)
 {
     bn_text_puts(out, "# Completion of bench for fish: bench completion fish | source\n"
-                      "# Whether so many words stand before the one that is completed.\n"
+                      "# Whether the completed word has so many words before it.\n"
                       "function __bench_words\n"
                       "    test (count (commandline -opc)) -eq $argv[1]\n"
                       "end\n"
@@ -273,7 +273,7 @@ static int complete(void *options, const cli_call *call)
 const cli_command cli_completion = {
     .name = "completion",
     .usage = "bench completion bash|zsh|fish",
-    .summary = "a script that completes command lines: source <(bench completion bash)",
+    .summary = "print a completion script: source <(bench completion bash)",
     .words = "bash|zsh|fish",
     .most_words = 1,
     .size = sizeof(cli_output),

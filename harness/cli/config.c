@@ -1,8 +1,8 @@
 /*
  * config.c - a file of defaults: {"runtime": "cpu-xla", "store": "/data", "run": {"processes": 8}}.
  *
- * A default may name a plugin, which is code. So the file is the user's own, in a folder of the
- * user's, and never one that lies in the current folder.
+ * A default may name a plugin, which is code. So only a file that nobody else can write is read,
+ * and none is looked for in the current folder.
  */
 #include "harness/cli/cli_priv.h"
 
@@ -15,8 +15,8 @@
 
 #define MOST_BYTES (1 << 20)
 
-/* Where the file is; false where there is none to look for. *NAMED: the user said where. */
-static bool place_of(char path[PATH_MAX], bool *named)
+/* The path of the file; false: there is none to look for. *NAMED: BENCH_CONFIG has it. */
+static bool config_path(char path[PATH_MAX], bool *named)
 {
     const char *given = getenv("BENCH_CONFIG"), *folder = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME");
@@ -29,16 +29,6 @@ static bool place_of(char path[PATH_MAX], bool *named)
            snprintf(path, PATH_MAX, "%s/.config/bench/bench.json", home) < PATH_MAX;
 }
 
-/* Nobody else may put a plugin's path into it. */
-static bn_code check_owner(const struct stat *info, bn_status *st)
-{
-    if (info->st_uid != geteuid() && info->st_uid != 0)
-        return bn_fail(st, BN_INVALID, "it belongs to another user");
-    if (info->st_mode & (S_IWGRP | S_IWOTH))
-        return bn_fail(st, BN_INVALID, "others may write it: chmod go-w");
-    return BN_OK;
-}
-
 static bn_code read_file(const char *path, json_t **config, bn_status *st)
 {
     struct stat info;
@@ -48,8 +38,10 @@ static bn_code read_file(const char *path, json_t **config, bn_status *st)
     bn_code code = bn_regular_open(path, &fd, &size, st);
     if (code == BN_OK && fstat(fd, &info) != 0)
         code = bn_fail_errno(st, errno, "%s", path);
-    if (code == BN_OK)
-        code = check_owner(&info, st);
+    if (code == BN_OK && info.st_uid != geteuid() && info.st_uid != 0)
+        code = bn_fail(st, BN_INVALID, "it belongs to another user");
+    if (code == BN_OK && (info.st_mode & (S_IWGRP | S_IWOTH)))
+        code = bn_fail(st, BN_INVALID, "others may write it: chmod go-w");
     if (code == BN_OK && size > MOST_BYTES)
         code = bn_fail(st, BN_INVALID, "it is larger than %d bytes", MOST_BYTES);
     if (code == BN_OK)
@@ -57,20 +49,20 @@ static bn_code read_file(const char *path, json_t **config, bn_status *st)
     if (fd >= 0)
         close(fd);
     if (code == BN_OK && bn_json_depth(text, size) > BN_JSON_DEPTH)
-        code = bn_fail(st, BN_FORMAT, "brackets within brackets, too deep");
+        code = bn_fail(st, BN_FORMAT, "brackets are nested deeper than %d", BN_JSON_DEPTH);
     json_error_t error = {.text = ""};
     *config = code == BN_OK ? json_loadb(text, size, JSON_REJECT_DUPLICATES, &error) : NULL;
     if (code == BN_OK && !json_is_object(*config)) {
         json_decref(*config);
         *config = NULL;
-        code = bn_fail(st, BN_FORMAT, "line %d: it is no JSON object: %s", error.line, error.text);
+        code = error.text[0] ? bn_fail(st, BN_FORMAT, "line %d: %s", error.line, error.text)
+                             : bn_fail(st, BN_FORMAT, "it is JSON, but not an object");
     }
     free(text);
     return code;
 }
 
-/* The command that an object called NAME has the options of, by its name or by an old one; NULL:
- * none. */
+/* The command whose options an object called NAME has, by its name or an old one; NULL: none. */
 static const cli_command *command_called(const cli_program *program, const char *name)
 {
     for (const cli_command *const *one = program->commands; *one; one++)
@@ -114,7 +106,7 @@ bn_code cli_config_read(const cli_program *program, cli_config *config, bn_statu
 {
     bool named;
     *config = (cli_config){0};
-    if (!place_of(config->path, &named) || (!named && access(config->path, F_OK) != 0))
+    if (!config_path(config->path, &named) || (!named && access(config->path, F_OK) != 0))
         return BN_OK;
     bn_code code = read_file(config->path, &config->options, st);
     if (code == BN_OK)
@@ -126,7 +118,7 @@ bn_code cli_config_read(const cli_program *program, cli_config *config, bn_statu
     return fail_in(config, st);
 }
 
-/* VALUE as one would write it on the command line; NULL where it has no such form. */
+/* VALUE as on the command line; NULL: it has no such form. */
 static const char *word_of(const json_t *value, bn_arena *memory)
 {
     char number[64];
@@ -153,19 +145,19 @@ static bn_code apply_one(const cli_call *call, const char *name, const json_t *v
     if (!row)
         return cli_refuse_option(call, "--", name, strlen(name), st);
     if (is_repeated(row))
-        return bn_fail(st, BN_INVALID, "--%s can be repeated, and has no default", name);
+        return bn_fail(st, BN_INVALID, "--%s can be repeated, so it takes no default", name);
     if (row->kind == CLI_FLAG && json_is_boolean(value))
-        return json_is_true(value) ? cli_take(call, row, NULL, st) : BN_OK;
+        return json_is_true(value) ? cli_set_member(call, row, NULL, st) : BN_OK;
     const char *word = row->kind == CLI_FLAG ? NULL : word_of(value, call->memory);
     if (!word)
-        return bn_fail(st, BN_INVALID, "\"%s\" wants %s", name,
+        return bn_fail(st, BN_INVALID, "\"%s\" takes %s", name,
                        row->kind == CLI_FLAG ? "true or false" : "a text or a number");
-    return cli_take(call, row, word, st);
+    return cli_set_member(call, row, word, st);
 }
 
-/* NAME stands for all commands: it is skipped where this one cannot have it, means something else
- * by it or has no such value, but not where none can have it. The first command that has it says
- * whether it is repeated. */
+/* A default for all commands. It is skipped if this command does not have the option, has another
+ * one of that name, or takes other values; an option that no command has is an error. Whether it
+ * can be repeated is decided by the first command that has it. */
 static bn_code apply_common(const cli_call *call, const char *name, const json_t *value,
                             bn_status *st)
 {
@@ -180,7 +172,7 @@ static bn_code apply_common(const cli_call *call, const char *name, const json_t
     if (!first)
         return cli_refuse_option(call, "--", name, strlen(name), st);
     if (is_repeated(first))
-        return bn_fail(st, BN_INVALID, "--%s can be repeated, and has no default", name);
+        return bn_fail(st, BN_INVALID, "--%s can be repeated, so it takes no default", name);
     const bool misfits =
         own && own->choices && !own->open && of_others && !bn_is_choice(word, own->choices);
     return own && !own->apart && !is_repeated(own) && !misfits ? apply_one(call, name, value, st)

@@ -1,6 +1,6 @@
 /*
- * guess.c - words that the command does not take: what may have been meant by them. One search,
- * guess_option, serves words that stand alone, options that are none and commands that are none.
+ * guess.c - words that the command does not take, and what may have been meant: words without an
+ * option name, unknown options, unknown commands.
  */
 #include "harness/cli/cli_priv.h"
 
@@ -17,8 +17,7 @@ static bool has_word(const char *list, const char *word, size_t length)
     return list && length < sizeof text && bn_is_choice(text, list);
 }
 
-/* Whether ROW has known values, and WORD is one of them, or a list of them where ROW takes lists.
- */
+/* Whether WORD is a known value of ROW, or for rows of lists a list of them. */
 static bool is_value(const cli_option *row, const char *word)
 {
     bn_text values = {0};
@@ -64,8 +63,8 @@ static bool is_file_name(const char *word)
     return dot && dot > word && isalpha((unsigned char)dot[1]) && !strchr(dot, '/');
 }
 
-/* Whether a further value can be given to ROW. */
-static bool is_free(const cli_call *call, const cli_option *row)
+/* Whether ROW, which may be NULL, can be given another value. */
+static bool takes_more(const cli_call *call, const cli_option *row)
 {
     return row && (row->kind == CLI_WORDS || !cli_was_given(call, row->name));
 }
@@ -75,7 +74,7 @@ static const cli_option *row_named(const cli_call *call, const char *name)
     return name ? cli_find(call->table, name, strlen(name)) : NULL;
 }
 
-/* "--mode lazy", "--mode lazy,capture" where it has lazy already. */
+/* "--mode lazy"; "--mode lazy,capture" if lazy was given already. */
 static void put_option(const cli_call *call, const cli_option *row, const char *value, bn_text *out)
 {
     bn_text_printf(out, "--%s ", row->name);
@@ -86,7 +85,7 @@ static void put_option(const cli_call *call, const cli_option *row, const char *
     bn_text_puts(out, value);
 }
 
-/* The one option that has WORD as a value; NULL: none, or several ("none" is one of many). */
+/* The one option that has the known value WORD; NULL: none or several have it, as "none". */
 static const cli_option *option_of_value(const cli_call *call, const char *word)
 {
     const cli_option *found = NULL, *bare = row_named(call, call->command->bare);
@@ -102,8 +101,8 @@ static const cli_option *option_of_value(const cli_call *call, const char *word)
     return found;
 }
 
-/* The option of CALL's command, with its value, that WORD may be meant for, into OUT: its name, one
- * of its values, a path that it may name, or what is nearly one of its values. */
+/* Into OUT: the option of CALL's command that WORD may be meant for, with its value. WORD is the
+ * option's name, one of its values, a path for it, or nearly one of its values. False: none. */
 static bool guess_option(const cli_call *call, const char *word, bn_text *out)
 {
     const cli_option *row = row_named(call, word), *store = row_named(call, "store");
@@ -111,18 +110,18 @@ static bool guess_option(const cli_call *call, const char *word, bn_text *out)
     const bool first = call->command == call->program->commands[0];
     if (row) {
         bn_text_printf(out, "--%s", row->name);
-    } else if ((row = option_of_value(call, word)) && (is_free(call, row) || cli_is_list(row))) {
+    } else if ((row = option_of_value(call, word)) && (takes_more(call, row) || cli_is_list(row))) {
         put_option(call, row, word, out);
     } else if (is_folder(word)) {
-        if (is_free(call, store))
+        if (takes_more(call, store))
             put_option(call, store, word, out);
-        else if (output && strcmp(output->argument, "DIR") == 0 && is_free(call, output))
+        else if (output && strcmp(output->argument, "DIR") == 0 && takes_more(call, output))
             put_option(call, output, word, out);
     } else if (strchr(word, '/') && !is_file_name(bn_base_name(word))) {
         return false;
-    } else if (strstr(word, ".so") && is_free(call, runtime)) {
+    } else if (strstr(word, ".so") && takes_more(call, runtime)) {
         put_option(call, runtime, word, out);
-    } else if (is_file_name(word) && is_free(call, output) && !first) {
+    } else if (is_file_name(word) && takes_more(call, output) && !first) {
         put_option(call, output, word, out);
     } else if (isalpha((unsigned char)word[0])) {
         const char *called = call->program->synonym ? call->program->synonym(word) : NULL;
@@ -136,13 +135,13 @@ static bool guess_option(const cli_call *call, const char *word, bn_text *out)
         }
         const char *best = bn_near_best(&near);
         row = best ? option_of_value(call, best) : NULL;
-        if (row && (is_free(call, row) || cli_is_list(row)))
+        if (row && (takes_more(call, row) || cli_is_list(row)))
             put_option(call, row, best, out);
     }
     return out->length > 0;
 }
 
-/* BN_INVALID: WORD is one too many; MEANT, which it frees, may be what is meant. */
+/* BN_INVALID: WORD is not expected; suggests MEANT, which it frees. */
 static bn_code refuse_word(const char *word, bn_text *meant, bn_status *st)
 {
     bn_fail_meant(st, BN_INVALID, (bn_meant){meant->data, "See", "--help"},
@@ -163,15 +162,15 @@ static bool is_path_of(const cli_option *row, const char *word)
 bn_code cli_accept_bare(cli_call *call, const char *word, const cli_option *before, bn_status *st)
 {
     const cli_option *bare = row_named(call, call->command->bare);
-    const cli_option *swept = call->word_count ? row_named(call, call->words[0]) : NULL;
-    const bool digits = isdigit((unsigned char)word[0]);
+    const cli_option *numbers = call->word_count ? row_named(call, call->words[0]) : NULL;
     bn_text meant = {0};
-    if (digits && before && before->kind == CLI_NUMBERS && cli_is_list(before)) {
-        put_option(call, before, word, &meant);
-        return refuse_word(word, &meant, st);
-    }
-    if (digits && swept && swept->kind == CLI_NUMBERS && !cli_was_given(call, swept->name)) {
-        put_option(call, swept, word, &meant);
+    /* A number is meant for the list of numbers before it, else for the axis of a study. */
+    if (before && before->kind == CLI_NUMBERS && cli_is_list(before))
+        numbers = before;
+    else if (numbers && (numbers->kind != CLI_NUMBERS || cli_was_given(call, numbers->name)))
+        numbers = NULL;
+    if (numbers && isdigit((unsigned char)word[0])) {
+        put_option(call, numbers, word, &meant);
         return refuse_word(word, &meant, st);
     }
     if (call->command == call->program->commands[0] && command_named(call->program, word)) {
@@ -179,19 +178,19 @@ bn_code cli_accept_bare(cli_call *call, const char *word, const cli_option *befo
         return refuse_word(word, &meant, st);
     }
     const bool any = bare && (bare->open || (!bare->values && !bare->choices));
-    if (is_free(call, bare) && (is_value(bare, word) || (any && is_path_of(bare, word))))
-        return cli_give(call, bare, word, st);
+    if (takes_more(call, bare) && (is_value(bare, word) || (any && is_path_of(bare, word))))
+        return cli_give_option(call, bare, word, st);
     if (guess_option(call, word, &meant))
         return refuse_word(word, &meant, st);
-    if (is_free(call, bare) && any)
-        return cli_give(call, bare, word, st);
+    if (takes_more(call, bare) && any)
+        return cli_give_option(call, bare, word, st);
     if (bare && bare->kind == CLI_TEXT && cli_was_given(call, bare->name))
         return bn_fail(st, BN_INVALID, "'%s' is one word too many: --%s %s is given already", word,
                        bare->name, *(const char **)cli_member(call->options, bare));
     return refuse_word(word, &meant, st);
 }
 
-/* The commands that take the option NAME, the first ones, into OUT. */
+/* The first commands that take the option NAME into OUT. */
 static void put_takers(const cli_program *program, const char *name, size_t length, bn_text *out)
 {
     int count = 0;
@@ -216,6 +215,7 @@ bn_code cli_refuse_option(const cli_call *call, const char *hyphens, const char 
     if (!command && (command = command_named(program, word)) && takers.length &&
         !cli_find(cli_rows(command), name, length))
         command = NULL;
+    const cli_command *other = command != call->command ? command : NULL;
     if (cli_find(call->table, name, length)) /* behind one hyphen */
         bn_text_printf(&meant, "--%s", word);
     for (size_t i = 0; i < call->table->count && !meant.length; i++)
@@ -223,32 +223,30 @@ bn_code cli_refuse_option(const cli_call *call, const char *hyphens, const char 
             bn_text_printf(&meant, "--%s", call->table->rows[i].name);
     if (!meant.length && !command && !takers.length && of_value)
         put_option(call, of_value, word, &meant);
-    if (meant.length) {
-        bn_fail_meant(st, BN_INVALID, (bn_meant){meant.data, "See", "--help"},
-                      "there is no option %s%s", hyphens, word);
-    } else if (command && command != call->command) {
-        bn_fail(st, BN_INVALID, "this command does not take --%s; bench %s does that", word,
-                command->name);
-    } else if (takers.length) {
-        bn_fail(st, BN_INVALID, "this command does not take --%s (%s: yes); see --help", word,
-                takers.data);
-    } else {
-        char option[BN_NEAR_LETTERS + 2];
+    if (!meant.length && !other && !takers.length) {
         bn_near near = bn_near_begin(word);
         for (size_t i = 0; i < call->table->count; i++)
             bn_near_try(&near, call->table->rows[i].name);
         const char *best = bn_near_best(&near);
-        snprintf(option, sizeof option, "--%s", best ? best : "");
-        bn_fail_meant(st, BN_INVALID, (bn_meant){best ? option : NULL, "See", "--help"},
-                      "there is no option %s%s", hyphens, word);
+        if (best)
+            bn_text_printf(&meant, "--%s", best);
     }
+    if (meant.length || (!other && !takers.length))
+        bn_fail_meant(st, BN_INVALID, (bn_meant){meant.data, "See", "--help"},
+                      "there is no option %s%s", hyphens, word);
+    else if (other)
+        bn_fail(st, BN_INVALID, "bench %s does not take --%s; bench %s does that",
+                call->command->name, word, other->name);
+    else
+        bn_fail(st, BN_INVALID, "bench %s does not take --%s; these do: %s; see --help",
+                call->command->name, word, takers.data);
     bn_text_free(&meant);
     bn_text_free(&takers);
     return BN_INVALID;
 }
 
 /* The first command whose bare option is a store's folder. */
-static const cli_command *reader_of(const cli_program *program)
+static const cli_command *store_reader(const cli_program *program)
 {
     for (const cli_command *const *one = program->commands; *one; one++)
         if ((*one)->bare && strcmp((*one)->bare, "store") == 0)
@@ -256,8 +254,9 @@ static const cli_command *reader_of(const cli_program *program)
     return program->commands[0];
 }
 
-/* The command line that WORD, which is no command, may be meant for: a command that is called so
- * elsewhere, a value of the first command's options, a command's second word. */
+/* Into OUT: the command line that WORD, which is no command, may be meant for. WORD is another
+ * program's name of a command, a command's second word, a folder of records, or a value of the
+ * first command's options. */
 static void guess_line(const cli_program *program, const char *word, bn_text *out)
 {
     const cli_command *first = program->commands[0];
@@ -273,9 +272,9 @@ static void guess_line(const cli_program *program, const char *word, bn_text *ou
             bn_text_printf(out, "bench %s %s", (*one)->name, word);
         bn_text_free(&words);
     }
-    /* A folder that is there is looked at more often than added to. */
+    /* A folder that exists is read more often than added to. */
     if (!out->length && is_folder(word))
-        bn_text_printf(out, "bench %s %s", reader_of(program)->name, word);
+        bn_text_printf(out, "bench %s %s", store_reader(program)->name, word);
     if (!out->length && guess_option(&run, word, &option))
         bn_text_printf(out, "bench %s", option.data);
     bn_text_free(&option);

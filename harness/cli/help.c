@@ -7,30 +7,28 @@
 
 #define HELP_COLUMN 26
 #define HELP_WIDTH  96
-#define HELP_LEAST  50 /* on terminals of fewer columns the texts of options have no room */
+#define HELP_LEAST  50 /* fewer columns have no room for the texts of options */
 
 /* TEXT from column HELP_COLUMN, wrapped. */
 static void wrap(bn_text *out, const char *text)
 {
     size_t column = HELP_COLUMN;
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column + word > HELP_WIDTH && column > HELP_COLUMN) {
+    for (bool first = true; *text; first = false) {
+        const size_t word = strcspn(text, " ");
+        if (!first && column + 1 + word > HELP_WIDTH) {
             bn_text_printf(out, "\n%*s", HELP_COLUMN, "");
             column = HELP_COLUMN;
+        } else if (!first) {
+            bn_text_putc(out, ' ');
+            column++;
         }
         bn_text_append(out, text, word);
         column += word;
-        text += word;
-        if (*text == ' ') {
-            bn_text_putc(out, ' ');
-            column++;
-            text++;
-        }
+        text += word + strspn(text + word, " ");
     }
 }
 
-/* The unit of a default of ROW that is a number alone; "": it needs none. */
+/* The unit of ROW's default, where that is a number alone; "": none. */
 static const char *unit_of(const cli_option *row)
 {
     const bool alone = !row->fallback[strspn(row->fallback, "0123456789.")];
@@ -55,6 +53,8 @@ void cli_help(const cli_table *table, bn_text *out)
         bn_text_printf(out, "%*s", (int)(HELP_COLUMN - used), "");
         bn_text_clear(&text);
         bn_text_puts(&text, row->text);
+        if (row->more)
+            row->more(&text);
         if (row->fallback && row->fallback[0])
             bn_text_printf(&text, " [%s%s]", row->fallback, unit_of(row));
         wrap(out, text.data);
@@ -65,7 +65,7 @@ void cli_help(const cli_table *table, bn_text *out)
 
 /* ---- on a narrow terminal -------------------------------------------------------------------- */
 
-/* A paragraph of a page: its words, and where its further lines begin. */
+/* A paragraph of a page: its text, and the column at which further lines begin. */
 typedef struct paragraph {
     bn_text words;
     size_t hang;
@@ -76,14 +76,14 @@ static size_t indent_of(const char *line)
     return strspn(line, " ");
 }
 
-/* Whether P has text in the column of what options do; longer names have it in the next line. */
+/* Whether P, an option, has its text in the same line; behind a long name it has a line below. */
 static bool has_text(const paragraph *p)
 {
     return p->hang == HELP_COLUMN && p->words.length > HELP_COLUMN &&
            strncmp(p->words.data + HELP_COLUMN - 2, "  ", 2) == 0;
 }
 
-/* Whether LINE of LENGTH bytes goes on with P: text at the left margin, or what an option does. */
+/* Whether LINE of LENGTH bytes continues P: text at the left margin, or the text of an option. */
 static bool goes_on(const paragraph *p, const char *line, size_t length)
 {
     const size_t indent = indent_of(line);
@@ -92,7 +92,7 @@ static bool goes_on(const paragraph *p, const char *line, size_t length)
     return indent == 0 ? indent_of(p->words.data) == 0 : indent == HELP_COLUMN && has_text(p);
 }
 
-/* Ends P: puts it in lines of COLUMNS, and empties it. */
+/* Appends P in lines of COLUMNS, and empties it. */
 static void put_paragraph(paragraph *p, size_t columns, bn_text *out)
 {
     const char *at = p->words.data ? p->words.data : "";
@@ -151,7 +151,7 @@ void cli_show_help(const char *page)
     bn_text_free(&text);
 }
 
-/* Roff reads a leading dot and the backslash; hyphens are minus signs here. */
+/* Backslashes are escaped; hyphens become minus signs, which can be copied. */
 static void roff(bn_text *out, const char *text)
 {
     for (; *text; text++) {
@@ -173,7 +173,12 @@ void cli_man(const cli_table *table, bn_text *out)
             bn_text_puts(out, "\\fR");
         }
         bn_text_putc(out, '\n');
-        roff(out, row->text);
+        bn_text more = {0};
+        bn_text_puts(&more, row->text);
+        if (row->more)
+            row->more(&more);
+        roff(out, more.data);
+        bn_text_free(&more);
         if (row->fallback && row->fallback[0]) {
             bn_text_puts(out, " (default: ");
             roff(out, row->fallback);

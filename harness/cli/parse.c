@@ -16,7 +16,7 @@ static const char *of_letter(const char *word)
     return NULL;
 }
 
-/* Whether WORD is an option of the command, and so no value of the one before it. */
+/* Whether WORD is an option of the command, so not the value of the option before it. */
 static bool is_option(const cli_call *call, const char *word)
 {
     return strncmp(word, "--", 2) == 0 &&
@@ -35,22 +35,22 @@ static bn_code read_option(cli_call *call, int argc, char **argv, int *i, bn_sta
     if (row->kind == CLI_FLAG && equals)
         return bn_fail(st, BN_INVALID, "--%s takes no value", row->name);
     if (row->kind == CLI_FLAG)
-        return cli_give(call, row, NULL, st);
+        return cli_give_option(call, row, NULL, st);
     if (equals)
-        return cli_give(call, row, equals + 1, st);
+        return cli_give_option(call, row, equals + 1, st);
     if (*i + 1 >= argc || is_option(call, argv[*i + 1]))
         return bn_fail(st, BN_INVALID, "--%s needs a value: %s", row->name, row->argument);
-    return cli_give(call, row, argv[++*i], st);
+    return cli_give_option(call, row, argv[++*i], st);
 }
 
-/* A word that stands where an option is meant, and the option before it. */
+/* A word without an option name, and the option before it. */
 typedef struct bare_word {
     const char *word;
     const cli_option *before;
 } bare_word;
 
-/* What stands behind "--", and behind the first word of a command that runs a program, is words.
- * Bare words come last: then it is known which options are given. */
+/* After "--", and after the first word of a command that runs a program, there are words only. Bare
+ * words are accepted last, since that depends on the options given. */
 static bn_code read_arguments(cli_call *call, int argc, char **argv, bn_status *st)
 {
     bare_word *bare = bn_arena_alloc(call->memory, ((size_t)argc + 1) * sizeof *bare);
@@ -91,7 +91,7 @@ bn_code cli_read(cli_call *call, const cli_config *config, int argc, char **argv
         command->prepare(call->options, call->memory);
     for (size_t i = 0; i < call->table->count && code == BN_OK; i++)
         if (call->table->rows[i].fallback)
-            code = cli_take(call, &call->table->rows[i], call->table->rows[i].fallback, st);
+            code = cli_set_member(call, &call->table->rows[i], call->table->rows[i].fallback, st);
     if (code == BN_OK)
         code = cli_config_apply(call, config, st);
     if (code == BN_OK)

@@ -1,5 +1,5 @@
 /*
- * program.c - a program's commands: which one a line names, its help, the manual, running it.
+ * program.c - a program's command line: old spellings, help and manual, running a command.
  */
 #include "harness/cli/cli_priv.h"
 
@@ -15,9 +15,9 @@ static const char exit_codes[] =
 
 /* ---- old spellings ------------------------------------------------------------------------- */
 
-/* Where ARGV begins with an old spelling, behind the program's name: warns, and returns the same
- * line in the new one, in MEMORY; else ARGV. */
-static char **renewed(const cli_program *program, int *argc, char **argv, bn_arena *memory)
+/* If the words of ARGV behind the program's name begin with an old spelling: warns, and returns the
+ * line in the new spelling, in MEMORY. Else ARGV. */
+static char **translate_old(const cli_program *program, int *argc, char **argv, bn_arena *memory)
 {
     for (const cli_old *old = program->old; old && old->words; old++) {
         const int words = cli_begins_with(old->words, *argc - 1, argv + 1);
@@ -41,7 +41,7 @@ static char **renewed(const cli_program *program, int *argc, char **argv, bn_are
             }
             count++;
         }
-        cli_say("bench: '%s' is now '%s'%s%s; the old spelling goes with the next version",
+        cli_say("bench: '%s' is now '%s'%s%s; the next version removes the old spelling",
                 old->words, old->instead, old->from ? ", with " : "", old->from ? old->to : "");
         *argc = count;
         return line;
@@ -51,20 +51,25 @@ static char **renewed(const cli_program *program, int *argc, char **argv, bn_are
 
 /* ---- help and manual -------------------------------------------------------------------- */
 
-/* The commands in their sections, a line each. */
+static bool is_in_section(const cli_command *command, const char *section)
+{
+    return command->section && section && strcmp(command->section, section) == 0;
+}
+
+/* The commands in their sections, a line each. A section stands where its first command does. */
 static void put_commands(const cli_program *program, bn_text *out)
 {
-    for (const cli_command *const *one = program->commands; *one; one++) {
-        bool said = false;
-        for (const cli_command *const *before = program->commands; before < one; before++)
-            said = said || ((*before)->section && (*one)->section &&
-                            strcmp((*before)->section, (*one)->section) == 0);
-        if (said || !(*one)->section)
+    for (const cli_command *const *first = program->commands; *first; first++) {
+        const char *section = (*first)->section;
+        bool listed = !section;
+        for (const cli_command *const *one = program->commands; one < first; one++)
+            listed = listed || is_in_section(*one, section);
+        if (listed)
             continue;
-        bn_text_printf(out, "\n%s:\n", (*one)->section);
-        for (const cli_command *const *row = one; *row; row++)
-            if ((*row)->section && strcmp((*row)->section, (*one)->section) == 0)
-                bn_text_printf(out, "  %-11s %s\n", (*row)->name, (*row)->summary);
+        bn_text_printf(out, "\n%s:\n", section);
+        for (const cli_command *const *one = first; *one; one++)
+            if (is_in_section(*one, section))
+                bn_text_printf(out, "  %-11s %s\n", (*one)->name, (*one)->summary);
     }
 }
 
@@ -113,24 +118,25 @@ static void print_man(const cli_program *program)
 /* ---- running --------------------------------------------------------------------------- */
 
 /* The exit code of COMMAND, NULL for none, for an error whose usual code is CODE. Compare and
- * nightly have others: to them 2 means slower, and git bisect takes 3 for a bad commit. */
+ * nightly have codes of their own: their 2 means slower, and git bisect takes 3 for a bad commit.
+ */
 static int error_code(const cli_command *command, int argc, char **argv, int code)
 {
     return command && command->refused ? command->refused(argc, argv) : code;
 }
 
-/* Says what is wrong with COMMAND's words; returns the exit code. */
+/* Reports ST, an error in COMMAND's words; returns the exit code. */
 static int refuse(const cli_command *command, int argc, char **argv, const bn_status *st)
 {
     return error_code(command, argc, argv, (int)cli_complain(st));
 }
 
-/* Ends COMMAND, which gave CODE: output that cannot be written is an error, too. */
+/* The exit code of COMMAND, which returned CODE: output that cannot be written is an error, too. */
 static int finish(const cli_command *command, int argc, char **argv, int code)
 {
     if (cli_flush())
         return code;
-    cli_say("bench: standard output could not be written");
+    cli_say("bench: cannot write to standard output");
     return code == CLI_EXIT_OK ? error_code(command, argc, argv, CLI_EXIT_ENVIRONMENT) : code;
 }
 
@@ -158,8 +164,8 @@ static int help(const cli_program *program, int count, char **words, int argc, c
     return finish(command, argc, argv, CLI_EXIT_OK);
 }
 
-/* Reads the options of CALL's command, from the file of defaults and from ARGV. Help and version
- * are to be had whatever is wrong with the file. */
+/* Reads the options of CALL's command, from the file of defaults and from ARGV. After a failure
+ * ARGV is read once more without the file, since help and version must work with any file. */
 static bn_code read_line(cli_call *call, int argc, char **argv, bn_status *st)
 {
     const cli_program *program = call->program;
@@ -186,7 +192,8 @@ static bn_code read_line(cli_call *call, int argc, char **argv, bn_status *st)
     return BN_OK;
 }
 
-/* Runs CALL's command, whose words follow in LINE. NAMED: the line names it. */
+/* Runs CALL's command with the COUNT words of LINE behind its name; NAMED: it was written. ARGV is
+ * the whole line. */
 static int run_command(cli_call *call, bool named, int count, char **line, int argc, char **argv)
 {
     const cli_command *command = call->command;
@@ -221,18 +228,18 @@ static int run_command(cli_call *call, bool named, int count, char **line, int a
 int cli_main(const cli_program *program, int argc, char **argv)
 {
     bn_arena *memory = bn_arena_new(4096);
-    char **line = renewed(program, &argc, argv, memory);
-    const char *word = argc > 1 ? line[1] : "-";
-    /* As help, --help and -h may stand before the command. */
-    const bool asks = strcmp(word, "help") == 0 ||
-                      ((strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) && argc == 3 &&
-                       line[2][0] != '-');
+    char **line = translate_old(program, &argc, argv, memory);
+    const char *word = argc > 1 ? line[1] : "-"; /* options only: the first command */
+    /* --help COMMAND is the same as help COMMAND. */
+    const bool asks_for_help =
+        strcmp(word, "help") == 0 || ((strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) &&
+                                      argc == 3 && line[2][0] != '-');
     cli_call call = {.program = program, .command = program->commands[0], .memory = memory};
     bn_status st = {.code = BN_OK};
     int named = 0, code;
-    if (!asks && word[0] != '-')
+    if (!asks_for_help && word[0] != '-')
         call.command = cli_command_of(program, argc - 1, line + 1, &named);
-    if (asks) {
+    if (asks_for_help) {
         code = help(program, argc - 2, line + 2, argc, line);
     } else if (!call.command) {
         cli_refuse_command(program, word, &st);

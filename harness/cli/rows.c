@@ -1,6 +1,6 @@
 /*
  * rows.c - the rows of a command: its own, then those of its groups; the rows of output, which all
- * commands share; which command a line names.
+ * commands share; finding the command that a line names.
  */
 #include "harness/cli/cli_priv.h"
 
@@ -13,15 +13,15 @@ const cli_table *cli_output_table(void)
     /* In the order of the bits CLI_OUT_. */
     static const cli_option rows[] = {
         CLI_FORMAT_ROW(AT(format), "text, md, csv, json, latex, html, narrow",
-                       "text, md, csv, json (records on standard output, all else on standard "
-                       "error), latex (for \\input, no package needed), html, or narrow: text in "
+                       "text, md, csv, json (records on standard output, messages on standard "
+                       "error), latex (for \\input, without packages), html, or narrow: text in "
                        "80 columns"),
         {"wide", NULL, CLI_FLAG, AT(wide),
          .text = "show all columns also on a terminal, where tables otherwise have 80 columns"},
         {"verbose", NULL, CLI_FLAG, AT(verbose),
-         .text = "say more, where there is more: a line for each process, each ledger, what the "
-                 "plugin says on standard error (-v)"},
-        {"force", NULL, CLI_FLAG, AT(force), .text = "replace output files that are there already"},
+         .text = "print more where there is more: a line for each process, each ledger, the "
+                 "plugin's standard error (-v)"},
+        {"force", NULL, CLI_FLAG, AT(force), .text = "replace existing output files"},
         {"quiet", NULL, CLI_FLAG, AT(quiet),
          .text = "no progress on standard error: warnings and errors only (-q)"},
         {"help", NULL, CLI_FLAG, AT(help), .text = "this text (-h)"},
@@ -56,7 +56,7 @@ void cli_values(const cli_option *row, bn_text *out)
 
 const cli_table *cli_rows(const cli_command *command)
 {
-    /* A few dozen commands: those that were asked for before. */
+    /* The tables of a few dozen commands, made when first needed. */
     static struct made {
         const cli_command *command;
         cli_table table;
@@ -117,7 +117,7 @@ const cli_command *cli_command_of(const cli_program *program, int argc, char *co
     return found;
 }
 
-/* Whether the LENGTH letters at TEXT are a word that is written as it stands: DIR is not. */
+/* Whether the LENGTH letters at TEXT are a literal word, unlike DIR. */
 static bool is_literal(const char *text, size_t length)
 {
     return length > 0 && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") >= length;
@@ -128,7 +128,7 @@ bn_text cli_second_words(const cli_command *command)
     bn_text words = {0};
     for (const char *at = command->words; at && *at;) {
         const size_t piece = strcspn(at, "|"), first = strcspn(at, "| ");
-        /* What follows in a sentence is in small letters, too. */
+        /* Words of a sentence, "a program and its arguments", are in small letters, too. */
         const bool alone = first == piece || strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ", at[first + 1]);
         if (is_literal(at, first) && alone)
             bn_text_printf(&words, "%s%.*s", words.length ? ", " : "", (int)first, at);

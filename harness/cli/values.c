@@ -12,7 +12,7 @@
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* The whole number that TEXT is, in the row's range. */
+/* Reads TEXT into *NUMBER; false where it is no whole number in the row's range. */
 static bool is_number(const cli_option *row, const char *text, int64_t *number)
 {
     char *end;
@@ -174,7 +174,8 @@ static bn_code set_list(const cli_option *row, const char *value, bn_arena *memo
     return code;
 }
 
-bn_code cli_take(const cli_call *call, const cli_option *row, const char *value, bn_status *st)
+bn_code cli_set_member(const cli_call *call, const cli_option *row, const char *value,
+                       bn_status *st)
 {
     void *at = cli_member(call->options, row);
     /* Words travel to workers and into records as JSON. */
@@ -211,7 +212,7 @@ bn_code cli_take(const cli_call *call, const cli_option *row, const char *value,
     return BN_OK;
 }
 
-/* ---- what a line gave --------------------------------------------------------------------- */
+/* ---- options given ------------------------------------------------------------------------ */
 
 bool cli_was_given(const cli_call *call, const char *name)
 {
@@ -229,14 +230,14 @@ const char *cli_given(const cli_call *call, uint32_t about)
     return NULL;
 }
 
-/* Gives VALUE to ROW. Where the line has it already, a list is replaced, so that a script can end
- * with its user's options; a note says so to those who meant both. */
-bn_code cli_give(cli_call *call, const cli_option *row, const char *value, bn_status *st)
+/* A list that is given again replaces the earlier one, so that a script can append its user's
+ * options; a note names both, in case both were meant. */
+bn_code cli_give_option(cli_call *call, const cli_option *row, const char *value, bn_status *st)
 {
     bn_text before = {0};
     if (cli_is_list(row) && cli_was_given(call, row->name))
         cli_list_put(cli_member(call->options, row), &before);
-    const bn_code code = cli_take(call, row, value, st);
+    const bn_code code = cli_set_member(call, row, value, st);
     if (code == BN_OK && before.data && strcmp(before.data, value) != 0)
         bn_text_printf(&call->replaced,
                        "%s--%s is given again, so %s replaces %s (both: --%s %s,%s)",

@@ -1,6 +1,6 @@
 /*
- * debug_explain.c - the parts of a debug run that need steps of their own: what bench explain says
- * of each experiment, and bench study scopes of each step. Both run in workers once all is measured.
+ * debug_explain.c - the reports of a debug run that need steps of their own: bench explain on each
+ * experiment, and bench study scopes on each step. Both run in workers after the measurement.
  */
 #include "harness/commands/debug_run_priv.h"
 #include "harness/explain/explain.h"
@@ -11,7 +11,7 @@
 
 #define MOST_STEPS 10
 
-/* Appends what is said of E, or fails. */
+/* Appends a report on E, or fails. */
 typedef bn_code report_of(const job_experiment *e, const job_order *order, bn_text *out,
                           bn_status *st);
 
@@ -34,7 +34,7 @@ static bool was_traced(const job_experiment *list, size_t index)
     return false;
 }
 
-/* Appends what REPORT says of E; WHAT says in the line of progress what that is. */
+/* Appends the REPORT on E, or why it failed; WHAT names it in the progress line. */
 static void put_one(const job_experiment *e, report_of *report, const char *what, bn_text *out)
 {
     char title[256], shown[300];

@@ -1,6 +1,6 @@
 /*
- * debug_run.c - bench run --debug-run: all that bench can say of one run in one folder, and
- * index.html, which leads through it in plain words. Each report is a row of a table of parts.
+ * debug_run.c - bench run --debug-run: every report of one run in one folder, and index.html, which
+ * leads through them. Each report is a row of a table of parts.
  */
 #include "harness/commands/debug_run_priv.h"
 #include "plots/plot.h"
@@ -18,22 +18,15 @@
 
 /* ---- the folder ---------------------------------------------------------------------------- */
 
-static bool is_empty(DIR *list)
-{
-    struct dirent *entry;
-    while ((entry = readdir(list)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            return false;
-    return true;
-}
-
-/* One that there is not yet is empty. */
+/* A FOLDER that does not exist yet is empty. */
 static bn_code check_empty(const char *folder, bn_status *st)
 {
+    bool empty = true;
     DIR *list = opendir(folder);
     if (!list)
         return errno == ENOENT ? BN_OK : bn_fail_errno(st, errno, "%s", folder);
-    const bool empty = is_empty(list);
+    for (struct dirent *entry; empty && (entry = readdir(list));)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
     closedir(list);
     return empty ? BN_OK
                  : bn_fail(st, BN_INVALID,
@@ -44,7 +37,7 @@ static bn_code check_empty(const char *folder, bn_status *st)
 
 /* ---- the parts ------------------------------------------------------------------------------- */
 
-/* What a run gave. */
+/* A run whose reports are written. */
 typedef struct debug_run {
     const char *folder;
     const command_debug_run *run;
@@ -64,8 +57,8 @@ static void put_goodput(const debug_run *d, res_format format, bn_text *out)
 
 static void put_doctor(const debug_run *d, res_format format, bn_text *out)
 {
-    size_t complaints;
-    res_table_doctor(&d->all, format, out, &complaints);
+    size_t findings;
+    res_table_doctor(&d->all, format, out, &findings);
 }
 
 static void put_ledger(const debug_run *d, res_format format, bn_text *out)
@@ -83,7 +76,7 @@ static void put_compile(const debug_run *d, res_format format, bn_text *out)
     res_table("compile", &d->all, format, out);
 }
 
-/* Of an interrupted run nothing more is run. */
+/* Once a run is interrupted, no further steps run. */
 static void put_explained(const debug_run *d, res_format format, bn_text *out)
 {
     (void)format;
@@ -101,16 +94,13 @@ static void put_scopes(const debug_run *d, res_format format, bn_text *out)
 static void put_metrics(const debug_run *d, res_format format, bn_text *out)
 {
     json_t *metrics = res_metrics_make(d->all.records, d->all.count);
-    if (metrics)
-        res_metrics_put(metrics, format == RES_TABLE_JSON, out);
-    out->failed = out->failed || !metrics;
+    res_metrics_put(metrics, format == RES_TABLE_JSON, out);
     json_decref(metrics);
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Columns of a step: parts of the ledger together. */
+/* Columns of a step: sums of parts of the ledger. */
 static const struct {
     const char *head;
     bn_part parts[4];
@@ -136,7 +126,7 @@ static json_t *step_row(const char *title, const char *step, double wall_ns, jso
     return row;
 }
 
-/* Below 0: nobody knows. */
+/* PROGRAMS below 0: unknown. */
 static void put_programs(json_t *row, json_int_t programs)
 {
     if (programs < 0)
@@ -145,8 +135,7 @@ static void put_programs(json_t *row, json_int_t programs)
         res_sheet_put(row, "%lld", (long long)programs);
 }
 
-/* The steps before the measured ones. Of them only the wall time is kept, and what they compiled.
- */
+/* The steps before the measured ones, of which records have wall times and compilations only. */
 static void put_first_steps(const res_record *r, const char *title, json_t *rows)
 {
     const json_t *compiles = res_provenance(r, RES_PROV_WARMUP_COMPILES);
@@ -161,8 +150,8 @@ static void put_first_steps(const res_record *r, const char *title, json_t *rows
     }
 }
 
-/* How many programs measured STEP made, by the pairs of LIST, in which *AT only goes on; -1: nobody
- * knows, as of the steps of a framework. */
+/* How many programs measured STEP made, by the pairs [step, count] of LIST; *AT, 0 at first, is the
+ * pair to go on from. -1: unknown, as for the steps of a framework. */
 static json_int_t programs_of(const json_t *list, size_t step, size_t *at)
 {
     const json_t *pair = json_array_get(list, *at);
@@ -173,7 +162,7 @@ static json_int_t programs_of(const json_t *list, size_t step, size_t *at)
     return list && (pair || json_array_size(list) < RES_MOST_COMPILES) ? 0 : -1;
 }
 
-/* Of a framework's record no step stands before the first measured one, which then has TITLE. */
+/* A framework's record has no warm-up steps, so its first measured one has TITLE. */
 static void put_every_step(const debug_run *d, const res_record *r, const char *title, json_t *rows)
 {
     const json_t *measured = res_provenance(r, RES_PROV_MEASURED_COMPILES);
@@ -193,7 +182,7 @@ static void put_every_step(const debug_run *d, const res_record *r, const char *
     }
 }
 
-/* Whether the experiment of record INDEX has a good one before it. */
+/* Whether a good record before INDEX is of the same experiment. */
 static bool was_before(const res_collection *all, size_t index)
 {
     for (size_t i = 0; i < index; i++)
@@ -219,7 +208,6 @@ static void put_steps(const debug_run *d, res_format format, bn_text *out)
         res_experiment_title(&r->experiment, &title);
         put_first_steps(r, title.data ? title.data : "", rows);
         put_every_step(d, r, title.data ? title.data : "", rows);
-        out->failed = out->failed || title.failed;
         bn_text_free(&title);
     }
     res_sheet_write(columns, 4 + STEP_PARTS, rows, format, out);
@@ -231,15 +219,15 @@ static void put_steps(const debug_run *d, res_format format, bn_text *out)
 /* A report, in the order in which the page leads through them. */
 typedef struct debug_part {
     const char *file;         /* in the folder */
-    const char *title, *what; /* what it is good for, in a sentence or two */
-    /* Appends it in FORMAT; NULL: somebody else has written the file. */
+    const char *title, *what; /* its use, in a sentence or two */
+    /* Appends it in FORMAT; NULL: the run itself has written the file. */
     void (*put)(const debug_run *d, res_format format, bn_text *out);
     bool shown; /* in the page, too, not in its file alone */
 } debug_part;
 
 static const debug_part parts[] = {
     {"speedup.txt", "How fast",
-     "A row for each way to run the step: its wall time, and what of it is tracing, overhead of "
+     "A row for each mode and runtime: the wall time of a step, and its tracing, overhead of "
      "executions and device time.",
      put_speedup, true},
     {"goodput.txt", "Where the run's time went",
@@ -247,37 +235,35 @@ static const debug_part parts[] = {
      "Where compiling or initialization is large, longer runs or a cache help; where tracing or "
      "overhead is large, read on.",
      put_goodput, true},
-    {"doctor.txt", "What could be mended",
-     "What costs time in each step, the most costly first, and what to do about it.", put_doctor,
-     true},
+    {"doctor.txt", "What could be fixed",
+     "What costs time in each step, the most costly first, and how to fix it.", put_doctor, true},
     {"ledger.txt", "Where a step's time goes",
-     "The parts of a step, as the host saw them. A step that is mostly wait is bound by the "
+     "The parts of a step, measured on the host. A step that is mostly wait is bound by the "
      "device.",
      put_ledger, true},
-    {"executions.txt", "What the device was asked to do",
-     "Each execution of a step alone: PJRT time, device time, and what lies between the two.",
-     put_executions, true},
+    {"executions.txt", "What the device executed",
+     "Each execution of a step alone: PJRT time, device time, and the difference.", put_executions,
+     true},
     {"compile.txt", "What was compiled", "Each program: how long it took to write and compile.",
      put_compile, true},
     {"explain.txt", "What is compiled again, and where",
-     "The first ten steps of each experiment, run once more and watched: graphs, guards, graph "
-     "breaks, reads, ops of the host, and why a step compiled or was captured again. Each has its "
-     "line in the source and its scope.",
+     "The first ten steps of each experiment, run once more under observation: graphs, guards, "
+     "graph breaks, reads, ops on the host, and why a step compiled or was captured again. Each "
+     "has its source location and its scope.",
      put_explained, false},
     {"scopes.txt", "What each part of the model adds",
-     "Nodes, tracing time and FLOPs of each scope, and its device time where a profiler tells.",
+     "Nodes, tracing time and FLOPs of each scope, and its device time where a profiler reports "
+     "it.",
      put_scopes, false},
     {"steps.txt", "The first steps, and some of the others",
      "Milliseconds of the first process. The first steps compile: programs counts what each "
-     "compiled, loaded or captured. Programs in later steps say that something changes from step "
-     "to step. "
-     "The parts of warm-up steps are not kept. Steps count from 1 here, and from 0 in the "
+     "compiled, loaded or captured. Programs in later steps mean that something changes from step "
+     "to step. Records have no parts of warm-up steps. Steps count from 1 here, and from 0 in the "
      "timeline.",
      put_steps, false},
     {COMMAND_DEBUG_TIMELINE, "Timeline",
      "When each part of a step ran, on host and device: open the file in Perfetto. Host work "
-     "between "
-     "two executions stands above the device's gap.",
+     "between two executions stands above the device's gap.",
      NULL, false},
     {"metrics.txt", "Metrics and counters",
      "In the layout of PyTorch/XLA's metrics report: percentiles of compile, execute and transfer "
@@ -290,8 +276,7 @@ static const debug_part parts[] = {
 };
 #define PARTS (sizeof parts / sizeof *parts)
 
-/* ---- before the run ----------------------------------------------------------------------------
- */
+/* ---- before the run -------------------------------------------------------------------------- */
 
 static bn_code remove_one(const char *folder, const char *file, bn_status *st)
 {
@@ -310,10 +295,10 @@ bn_code command_debug_begin(const command_metering *own, bool force, job_matrix 
     if (!own->debug[0])
         return bn_fail(st, BN_INVALID, "--debug-run needs the name of a folder");
     if (matrix->graph_report)
-        return bn_fail(st, BN_INVALID, "--debug-run has a graph report of its own, in DIR/%s",
+        return bn_fail(st, BN_INVALID, "--debug-run writes its own --graph-report, DIR/%s",
                        COMMAND_DEBUG_GRAPHS);
     if (matrix->timeline)
-        return bn_fail(st, BN_INVALID, "--debug-run has a timeline of its own, DIR/%s",
+        return bn_fail(st, BN_INVALID, "--debug-run writes its own --timeline, DIR/%s",
                        COMMAND_DEBUG_TIMELINE);
     if (strlen(own->debug) > MOST_FOLDER)
         return bn_fail(st, BN_INVALID, "--debug-run: the name of the folder is too long");
@@ -321,14 +306,12 @@ bn_code command_debug_begin(const command_metering *own, bool force, job_matrix 
         return st->code;
     bn_text_printf(&paths->graphs, "%s/%s", own->debug, COMMAND_DEBUG_GRAPHS);
     bn_text_printf(&paths->timeline, "%s/%s", own->debug, COMMAND_DEBUG_TIMELINE);
-    if (paths->graphs.failed || paths->timeline.failed)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a name");
     matrix->graph_report = paths->graphs.data;
     matrix->timeline = paths->timeline.data;
     return BN_OK;
 }
 
-/* They would pass for those of this one, where it gives none. */
+/* Otherwise a report that this run does not write would be the earlier run's. */
 bn_code command_debug_clear(const command_metering *own, bn_status *st)
 {
     if (!own->debug)
@@ -347,36 +330,30 @@ void command_debug_end(const command_metering *own, job_matrix *matrix, command_
     bn_text_free(&paths->timeline);
 }
 
-/* ---- files --------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static bn_code write_in(const debug_run *d, const char *name, const bn_text *text, bn_status *st)
 {
     char path[PATH_MAX];
-    if (text->failed || !text->data)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %s", name);
     snprintf(path, sizeof path, "%s/%s", d->folder, name);
     return bn_file_write_atomic(path, text->data, text->length, st);
 }
 
-/* Writes PART's own file, unless there is nothing to say. */
+/* Writes PART's own file, unless it is empty. */
 static bn_code write_part(const debug_run *d, const debug_part *part, bn_status *st)
 {
     bn_text text = {0}, plain = {0};
     part->put(d, RES_TABLE_TEXT, &text);
-    if (!text.data && !text.failed)
+    if (!text.data)
         return BN_OK;
-    if (text.data)
-        bn_text_plain_lines(&plain, text.data);
-    plain.failed = plain.failed || text.failed;
+    bn_text_plain_lines(&plain, text.data);
     bn_code code = write_in(d, part->file, &plain, st);
     bn_text_free(&text);
     bn_text_free(&plain);
     return code;
 }
 
-/* ---- the page ----------------------------------------------------------------------------------
- */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 static void put_paragraph(bn_text *out, const char *text)
 {
@@ -393,25 +370,19 @@ static void put_shown(const debug_run *d, const debug_part *part, bn_text *out)
     part->put(d, RES_TABLE_HTML, &table);
     const char *body = table.data ? strstr(table.data, heading_end) : NULL;
     bn_text_puts(out, body ? body + sizeof heading_end - 1 : table.data ? table.data : "");
-    out->failed = out->failed || table.failed;
     bn_text_free(&table);
-}
-
-static bool is_there(const debug_run *d, const debug_part *part)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", d->folder, part->file);
-    return access(path, F_OK) == 0;
 }
 
 static void put_part(const debug_run *d, const debug_part *part, bn_text *out)
 {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", d->folder, part->file);
     bn_text_puts(out, "<h2>");
     plot_html_text(out, part->title);
     bn_text_puts(out, "</h2>\n");
     put_paragraph(out, part->what);
-    if (!is_there(d, part)) {
-        put_paragraph(out, "This part is missing: the run gave nothing for it.");
+    if (access(path, F_OK) != 0) {
+        put_paragraph(out, "This part is missing: the run has no data for it.");
         return;
     }
     bn_text_puts(out, "<p><a href=\"");
@@ -423,7 +394,7 @@ static void put_part(const debug_run *d, const debug_part *part, bn_text *out)
         put_shown(d, part, out);
 }
 
-/* What ran, each experiment once, and what failed. */
+/* The experiments that ran, each once, and those that failed. */
 static void put_ran(const debug_run *d, bn_text *out)
 {
     bn_text words = {0};
@@ -431,7 +402,7 @@ static void put_ran(const debug_run *d, bn_text *out)
     put_paragraph(out, words.data ? words.data : "");
     /* Also while parts ran steps of their own. */
     if (d->run->interrupted || job_interrupted())
-        put_paragraph(out, "The run was interrupted: all here is of what was done until then.");
+        put_paragraph(out, "The run was interrupted: the reports cover what ran until then.");
     bn_text_puts(out, "<ul>\n");
     for (size_t i = 0; i < d->all.count; i++) {
         const res_record *r = d->all.records[i];
@@ -446,27 +417,24 @@ static void put_ran(const debug_run *d, bn_text *out)
         bn_text_puts(out, "</li>\n");
     }
     bn_text_puts(out, "</ul>\n");
-    out->failed = out->failed || words.failed;
     bn_text_free(&words);
 }
 
 static bn_code write_index(const debug_run *d, bn_status *st)
 {
-    static const char title[] = "A run, looked at";
+    static const char title[] = "Run report";
     bn_text body = {0}, page = {0};
     bn_text_printf(&body, "<h1>%s</h1>\n", title);
     put_paragraph(&body,
                   "Read from the top: how fast the steps are, where the time of the run "
-                  "went, what could be mended, and then the evidence. Each part is a file of "
-                  "its own in this folder, too.");
+                  "went, what could be fixed, and then the evidence. Each part is also a file "
+                  "in this folder.");
     put_ran(d, &body);
     if (d->all.count == 0)
-        put_paragraph(&body, "No experiment came to an end, so there is nothing to report.");
+        put_paragraph(&body, "No experiment ended, so there is nothing to report.");
     for (size_t i = 0; i < PARTS && d->all.count > 0; i++)
         put_part(d, &parts[i], &body);
-    if (body.data)
-        res_put_page(&page, title, body.data);
-    page.failed = page.failed || body.failed;
+    res_put_page(&page, title, body.data);
     bn_code code = write_in(d, "index.html", &page, st);
     bn_text_free(&body);
     bn_text_free(&page);

@@ -17,20 +17,22 @@ typedef struct command_debug_paths {
     bn_text graphs, timeline;
 } command_debug_paths;
 
-/* Has MATRIX write its graphs and its timeline into the folder that OWN names, unless it names
- * none. Whoever makes the graphs' folder makes that one. BN_INVALID where there is something in the
- * folder already, unless FORCE, or where MATRIX has a graph report or a timeline of its own. PATHS
- * are to be given to command_debug_end, also after a failure. */
+/* If OWN names a folder, has MATRIX write its graphs and its timeline into it; the folder itself is
+ * made with the graphs'. BN_INVALID where it is not empty, unless FORCE, or where MATRIX has a
+ * graph report or a timeline already. PATHS are to be passed to command_debug_end, also after a
+ * failure. */
 BN_MUST_USE bn_code command_debug_begin(const command_metering *own, bool force, job_matrix *matrix,
                                         command_debug_paths *paths, bn_status *st);
-/* Removes the reports of an earlier run from the folder: to be called once nothing can refuse the
- * run any more. */
+/* Removes the reports of an earlier run from the folder: to be called once all options were
+ * checked.
+ */
 BN_MUST_USE bn_code command_debug_clear(const command_metering *own, bn_status *st);
-/* MATRIX has no such paths any more. */
+/* Takes the paths out of MATRIX, and frees them. */
 void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths);
-/* What a run was asked for and gave, all borrowed. */
+
+/* A run: its experiments and records, all borrowed. */
 typedef struct command_debug_run {
-    const job_experiment *list; /* what was asked for */
+    const job_experiment *list; /* requested */
     size_t experiments;
     res_record **records;
     size_t count;
@@ -38,17 +40,16 @@ typedef struct command_debug_run {
     bool interrupted;       /* the user ended the run */
 } command_debug_run;
 
-/* Writes the reports of RUN into it, over those that are there, and index.html. Two of them run
- * steps of their own in workers. The page says which parts the run gave nothing for; what cannot be
- * made or written is an error. */
+/* Writes the reports of RUN into the folder of OWN, over existing ones, and index.html, which names
+ * the reports that the run has no data for. Two of them run steps of their own in workers. */
 BN_MUST_USE bn_code command_debug_write(const command_metering *own, const command_debug_run *run,
                                         bn_status *st);
 
 /* ---- steps of their own (debug_explain.c) ---------------------------------------------- */
 
-/* Appends what bench explain says of the first steps of each of the COUNT experiments LIST that
- * bench traces, or why that failed; and what bench study scopes says of each step, whatever the mode.
- * Nothing where there is none, or once the user asked to stop. */
+/* Of the COUNT experiments LIST that bench traces, until the user interrupts: appends the output of
+ * bench explain on the first steps of each, and of bench study scopes on each different step; or
+ * why that failed. */
 void command_debug_explain(const job_experiment *list, size_t count, bn_text *out);
 void command_debug_scopes(const job_experiment *list, size_t count, bn_text *out);
 

@@ -19,12 +19,13 @@
 static const char diff_help[] =
     "A and B are of one kind:\n"
     "  programs: StableHLO as text or byte code, or HLO, as in files of --graph-report or of a\n"
-    "    recording. JAX's libraries read byte code and HLO (make frontends FRONTENDS=jax). Names of\n"
-    "    values, source locations and the order of statements that do not depend on each other do\n"
-    "    not count. The reason of the first difference is named: op, results, shape, dtype, type,\n"
-    "    constant, attribute or operand.\n"
-    "  recordings: their programs of one name. A RECORDING alone: each program in it beside the one\n"
-    "    of the same name that was compiled before it.\n"
+    "    recording. JAX's libraries read byte code and HLO (make frontends FRONTENDS=jax). Names "
+    "of\n"
+    "    values, source locations and the order of independent statements are ignored. Reasons of\n"
+    "    differences: op, results, shape, dtype, type, constant, attribute or operand.\n"
+    "  recordings: programs of one name are compared. With one RECORDING, each program is "
+    "compared\n"
+    "    with the one of the same name that was compiled before it.\n"
     "  metrics: folders of records, records, or files with a metrics report.\n"
     "\n"
     "Exit codes: 0 the programs are the same, or metrics were compared; 1 programs differ, or a\n"
@@ -226,12 +227,12 @@ static bn_code kind_of(const char *path, kind *found, bn_status *st)
     return BN_OK;
 }
 
-/* WORDS: two sources of one kind, or a recording. *DIFFER: something does, or a record of a folder
- * is damaged. */
+/* WORDS: two sources of one kind, or a recording. *DIFFER: they differ, or a record of a folder is
+ * damaged. */
 static bn_code compare(const char *const *words, const cli_output *output, bool *differ,
                        bn_status *st)
 {
-    static const char *const names[] = {"a program", "no program", "a recording"};
+    static const char *const names[] = {"a program", "metrics", "a recording"};
     kind a, b;
     if (kind_of(words[0], &a, st) != BN_OK || (words[1] && kind_of(words[1], &b, st) != BN_OK))
         return st->code;
@@ -257,7 +258,7 @@ static int run_diff(void *options, const cli_call *call)
     bn_status st = {.code = BN_OK};
     bool differ = false;
     if (compare(call->words, options, &differ, &st) != BN_OK) {
-        /* That something differs is not said of what could not be compared. */
+        /* 1 means that something differs, which is unknown here. */
         const cli_exit code = cli_complain(&st);
         return code == CLI_EXIT_FAILED ? CLI_EXIT_ENVIRONMENT : (int)code;
     }
@@ -272,7 +273,7 @@ static const cli_option diff_rows[] = {
 const cli_command command_diff = {
     .name = "diff",
     .usage = "bench diff A B, bench diff RECORDING",
-    .summary = "differences between two programs, recordings or metrics; the first one, and counts",
+    .summary = "show differences between two programs, recordings or metrics reports",
     .section = JOB_SECTION_WHY,
     .words = "A B|RECORDING",
     .most_words = 2,
@@ -302,7 +303,7 @@ static int run_graph(void *options, const cli_call *call)
 const cli_command command_graph = {
     .name = "graph",
     .usage = "bench graph FILE",
-    .summary = "a program as StableHLO text: of byte code, of HLO",
+    .summary = "print a program, in byte code or HLO too, as StableHLO text",
     .section = JOB_SECTION_WHY,
     .words = "FILE",
     .most_words = 1,

@@ -1,7 +1,6 @@
 /*
- * doctor.c - bench doctor: what could be mended in the runs of a store, or in a recorded program.
+ * doctor.c - bench doctor: what could be fixed in the runs of a store, or in a recorded program.
  */
-#include "harness/jobs/jobs.h"
 #include "harness/commands/recording_priv.h"
 #include "harness/commands/selection_priv.h"
 #include "results/complaints/complaints.h"
@@ -40,43 +39,42 @@ static void put_sheet(const rec_checkup *checkup, res_format format, bn_text *ou
     json_decref(rows);
 }
 
-static bn_code show_json(const rec_recording *recording, const rec_checkup *checkup, bn_status *st)
+/* Shows TEXT, in HTML as a page, and frees it. */
+static void show_text(bn_text *text, res_format format)
 {
-    json_t *object = rec_checkup_json(recording, checkup);
-    if (!object)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the complaints");
-    cli_json(object);
-    json_decref(object);
-    return BN_OK;
+    bn_text page = {0};
+    if (format == RES_TABLE_HTML && text->data)
+        res_put_page(&page, "bench doctor", text->data);
+    cli_show_text(page.data ? &page : text);
+    bn_text_free(&page);
+    bn_text_free(text);
 }
 
-static bn_code show_checkup(const rec_recording *recording, const rec_checkup *checkup,
-                            res_format format, bn_status *st)
+static void show_checkup(const rec_recording *recording, const rec_checkup *checkup,
+                         res_format format)
 {
-    bn_text words = {0}, text = {0}, page = {0};
-    if (format == RES_TABLE_JSON)
-        return show_json(recording, checkup, st);
+    bn_text words = {0}, text = {0};
+    if (format == RES_TABLE_JSON) {
+        json_t *object = rec_checkup_json(recording, checkup);
+        cli_json(object);
+        json_decref(object);
+        return;
+    }
     rec_checkup_put(checkup, &words);
     if (res_format_is_text(format) || format == RES_TABLE_MARKDOWN)
         command_put_words(words.data ? words.data : "", format, &text);
     else
         put_sheet(checkup, format, &text);
-    if (format == RES_TABLE_HTML && text.data)
-        res_put_page(&page, "bench doctor", text.data);
-    const bool failed = words.failed || text.failed || page.failed || !text.data;
-    if (!failed)
-        cli_show(page.data ? page.data : text.data);
     bn_text_free(&words);
-    bn_text_free(&text);
-    bn_text_free(&page);
-    return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the complaints") : BN_OK;
+    show_text(&text, format);
 }
 
-static bn_code see_recording(const rec_recording *recording, const command_stepping *own,
-                             const cli_output *output, bool *damaged, bn_status *st)
+static bn_code check_recording(const rec_recording *recording, const command_stepping *own,
+                               const cli_output *output, bool *damaged, bn_status *st)
 {
-    const rec_options options = {
-        .pid = (uint32_t)own->recorded.process, .device = own->device, .step_program = own->recorded.step_program};
+    const rec_options options = {.pid = (uint32_t)own->recorded.process,
+                                 .device = own->device,
+                                 .step_program = own->recorded.step_program};
     rec_steps *steps = NULL;
     rec_checkup checkup = {0};
     res_format format;
@@ -90,14 +88,14 @@ static bn_code see_recording(const rec_recording *recording, const command_stepp
     if (code == BN_OK)
         code = rec_check(steps, &checkup, st);
     if (code == BN_OK)
-        code = show_checkup(recording, &checkup, format, st);
+        show_checkup(recording, &checkup, format);
     rec_checkup_free(&checkup);
     rec_steps_free(steps);
     return code;
 }
 
-/* The option that chooses records, which a recording has none of; NULL: none was given. */
-static const char *chosen(const command_selection *selection)
+/* The given option that selects records, which a recording has none of; NULL: none. */
+static const char *selecting_option(const command_selection *selection)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++)
         if (selection->axis[i].count)
@@ -107,30 +105,21 @@ static const char *chosen(const command_selection *selection)
 
 /* ---- a store ---------------------------------------------------------------------------- */
 
-static int see_store(const command_selection *selection, const cli_output *output)
+static int check_store(const command_selection *selection, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     res_format format;
     res_collection all = {0};
-    bn_text text = {0}, page = {0};
-    size_t complaints = 0;
+    bn_text text = {0};
+    size_t findings = 0;
     bn_code code = res_format_parse(cli_format(output), &format, &st);
     if (code == BN_OK)
         code = command_latest_read(selection, &all, &st);
     if (code != BN_OK)
         return (int)cli_complain(&st);
-    res_table_doctor(&all, format, &text, &complaints);
-    if (format == RES_TABLE_HTML && text.data)
-        res_put_page(&page, "bench doctor", text.data);
-    if (!text.failed && !page.failed && text.data)
-        cli_show(page.data ? page.data : text.data);
-    else
-        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for the complaints");
-    int exit_code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
-    if (st.code != BN_OK)
-        exit_code = (int)cli_complain(&st);
-    bn_text_free(&text);
-    bn_text_free(&page);
+    res_table_doctor(&all, format, &text, &findings);
+    show_text(&text, format);
+    const int exit_code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     res_collection_free(&all);
     return exit_code;
 }
@@ -143,16 +132,18 @@ static int show(const command_selection *selection, const command_stepping *step
     bn_status st = {.code = BN_OK};
     rec_recording *recording = NULL;
     bool damaged = false;
-    const bool stepped = stepping->recorded.process || stepping->device >= 0 || stepping->recorded.step_program;
+    const char *selecting = selecting_option(selection);
+    const bool stepped =
+        stepping->recorded.process || stepping->device >= 0 || stepping->recorded.step_program;
     bn_code code = rec_open(selection->store, &recording, &st);
-    /* What holds no recording is a store, or nothing: the store's complaint is then the one. */
+    /* A folder without a recording is read as a store, whose failure names what is missing. */
     if (code == BN_NOT_FOUND && !stepped)
-        return see_store(selection, output);
-    if (code == BN_OK && chosen(selection))
-        code = bn_fail(&st, BN_INVALID, "%s is a recording, and --%s chooses records of a store",
-                       selection->store, chosen(selection));
+        return check_store(selection, output);
+    if (code == BN_OK && selecting)
+        code = bn_fail(&st, BN_INVALID, "%s is a recording, and --%s selects records of a store",
+                       selection->store, selecting);
     if (code == BN_OK)
-        code = see_recording(recording, stepping, output, &damaged, &st);
+        code = check_recording(recording, stepping, output, &damaged, &st);
     int exit_code = damaged ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     if (code != BN_OK)
         exit_code = (int)cli_complain(&st);
@@ -177,7 +168,7 @@ static int run(void *options, const cli_call *call)
 const cli_command command_doctor = {
     .name = "doctor",
     .usage = "bench doctor [STORE|RECORDING] [--model NAME]",
-    .summary = "what to fix in the runs of a store, or in a recorded program, and what it costs",
+    .summary = "find what could be fixed in runs of a store or a recorded program, and its cost",
     .section = JOB_SECTION_WHY,
     .bare = "store",
     .size = sizeof(doctor_options),

@@ -1,8 +1,7 @@
 /*
- * exchange.c - bench export and bench import: records for other tools; and recordings, and results
- * of others, as records of a store.
+ * exchange.c - bench export: records as files of other tools; bench import: recordings and other
+ * tools' results as records.
  */
-#include "harness/jobs/jobs.h"
 #include "harness/commands/selection_priv.h"
 #include "results/exports/exports.h"
 #include "results/recordings/views.h"
@@ -10,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- out --------------------------------------------------------------------------- */
+/* ---- bench export ------------------------------------------------------------------ */
 
 static bn_code write_out(const res_export *export, const char *format, const char *file, bool force,
                          bn_status *st)
@@ -25,7 +24,7 @@ static bn_code write_out(const res_export *export, const char *format, const cha
     return BN_OK;
 }
 
-/* Names what the files of FORMAT do not say: so many records of ALL failed. */
+/* Names the failed records of ALL, COUNT of them, which files of FORMAT leave out. */
 static void say_left_out(const res_collection *all, const char *format, size_t count)
 {
     bn_text names = {0};
@@ -37,8 +36,8 @@ static void say_left_out(const res_collection *all, const char *format, size_t c
         res_experiment_title(&r->experiment, &names);
         bn_text_printf(&names, " (%s)", bn_code_name(r->status));
     }
-    cli_say("bench: %zu of %zu records failed, and %s has no place for them: %s", count,
-            all->count, format, names.failed ? "" : names.data);
+    cli_say("bench: %zu of %zu records failed, and %s has no place for them: %s", count, all->count,
+            format, names.data ? names.data : "");
     bn_text_free(&names);
 }
 
@@ -47,11 +46,15 @@ static int export_records(const char *store, const char *format, const char *fil
     bn_status st = {.code = BN_OK};
     res_collection all = {0};
     res_export export = {0};
-    if (!format)
-        bn_fail(&st, BN_INVALID, "bench export needs --to: %s", RES_EXPORT_NAMES);
-    else if (res_export_check(format, &st) != BN_OK)
-        return (int)cli_complain(&st); /* reading a large store takes long */
-    if (st.code != BN_OK || command_all_read(store, &all, &st) != BN_OK)
+    /* The format comes first: reading a large store takes long. */
+    if (!format) {
+        bn_text names = {0};
+        res_export_names(&names);
+        bn_fail(&st, BN_INVALID, "bench export needs --to: %s", names.data);
+        bn_text_free(&names);
+    }
+    if (!format || res_export_check(format, &st) != BN_OK ||
+        command_all_read(store, &all, &st) != BN_OK)
         return (int)cli_complain(&st);
     job_say_damaged(all.damaged, all.damaged_count);
     int code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
@@ -73,8 +76,8 @@ typedef struct export_options {
 #define AT(member) offsetof(export_options, member)
 
 static const cli_option export_rows[] = {
-    {"to", "FORMAT", CLI_TEXT, AT(to), .choices = RES_EXPORT_NAMES, .also = "format",
-     .text = RES_EXPORT_NAMES},
+    {"to", "FORMAT", CLI_TEXT, AT(to), .values = res_export_names, .also = "format",
+     .more = res_export_names, .text = ""},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .also = "o",
      .text = "a file, or a folder for asv, pytorch-benchmark, xla and xspace; without it a file "
              "goes to standard output. --force replaces what is there"},
@@ -90,7 +93,7 @@ static int run_export(void *options, const cli_call *call)
 const cli_command command_export = {
     .name = "export",
     .usage = "bench export --to FORMAT [--store DIR] [--output FILE|DIR]",
-    .summary = "write records as files that other tools open; export weights: a model's",
+    .summary = "write records as files for other tools; export weights: a model's parameters",
     .section = JOB_SECTION_LOOK,
     .bare = "store",
     .size = sizeof(export_options),
@@ -104,9 +107,8 @@ const cli_command command_export = {
 };
 #undef AT
 
-/* ---- in ---------------------------------------------------------------------------- */
+/* ---- bench import ------------------------------------------------------------------ */
 
-/* What bench import reads. */
 typedef struct import_options {
     cli_output output;
     const char *store;
@@ -138,7 +140,7 @@ static bn_code check_known(const rec_recording *recording, uint32_t pid, bn_stat
     if (fault->code == BN_OK)
         return BN_OK;
     return bn_fail(st, fault->code,
-                   "%s: %s: which variables were set is not known; record the program again",
+                   "%s: %s: the variables that were set are unknown; record the program again",
                    recording->path, fault->message);
 }
 
@@ -150,15 +152,16 @@ static bn_code read_recording(const import_options *own, const char *path, res_r
     rec_steps *steps = NULL;
     struct stat info;
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-        return bn_fail(
-            st, BN_INVALID,
-            "%s is a file: bench import needs --from pytorch-xla for others' results, or "
-            "the folder of a recording",
-            path);
-    const rec_options options = {
-        .pid = (uint32_t)own->recorded.process, .device = -1, .step_program = own->recorded.step_program};
-    const rec_naming naming = {
-        .model = own->recorded.name, .phase = own->phase, .step_program = own->recorded.step_program};
+        return bn_fail(st, BN_INVALID,
+                       "%s is a file: bench import takes folders of recordings, or files with "
+                       "--from pytorch-xla",
+                       path);
+    const rec_options options = {.pid = (uint32_t)own->recorded.process,
+                                 .device = -1,
+                                 .step_program = own->recorded.step_program};
+    const rec_naming naming = {.model = own->recorded.name,
+                               .phase = own->phase,
+                               .step_program = own->recorded.step_program};
     bn_code code = rec_open(path, &recording, st);
     if (code == BN_OK)
         code = check_known(recording, options.pid, st);
@@ -171,7 +174,7 @@ static bn_code read_recording(const import_options *own, const char *path, res_r
     return code;
 }
 
-/* Says what the record of the recording at PATH lacks that was asked for. */
+/* Says why the record of the recording at PATH lacks a requested profile. */
 static void say_profile(const char *path, const res_record *record)
 {
     const char *why = res_provenance_text(record, RES_PROV_RECORDING_PROFILE_WHY);
@@ -208,7 +211,7 @@ static bn_code import_recording(const import_options *own, const char *path, bn_
 
 static bn_code check_names(const import_options *own, bn_status *st)
 {
-    /* What the store refuses would pass for a record that is there already. */
+    /* Without this a refusal by the store would look like a record that is there already. */
     if (!own->store[0])
         return bn_fail(st, BN_INVALID, "--store is empty: name the folder of records");
     const struct {
@@ -251,7 +254,7 @@ static const cli_option import_rows[] = {
     {"model", "NAME", CLI_TEXT, AT(recorded.name), .apart = true,
      .text = "the recording's name in tables; by default that of the script"},
     {"phase", "NAME", CLI_TEXT, AT(phase), .apart = true,
-     .text = "of a recording: train or infer, where its steps are that; by default step"},
+     .text = "of a recording: train or infer, if its steps are of that phase; by default step"},
 };
 
 static int run_import(void *options, const cli_call *call)
@@ -262,7 +265,7 @@ static int run_import(void *options, const cli_call *call)
 const cli_command command_import = {
     .name = "import",
     .usage = "bench import [--from pytorch-xla] [--store DIR] FILE|DIR...",
-    .summary = "read recordings, or others' results, into a folder of records",
+    .summary = "read recordings or other tools' results into a folder of records",
     .section = JOB_SECTION_LOOK,
     .words = "files or folders of recordings",
     .most_words = CLI_MAX_PATHS,

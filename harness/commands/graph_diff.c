@@ -1,6 +1,5 @@
 /*
- * graph_diff.c - programs as StableHLO text, and a difference of two in words and as JSON, for all
- * that compares graphs.
+ * graph_diff.c - programs as StableHLO text; a difference of two as text and as JSON.
  */
 #include "harness/commands/graph_priv.h"
 #include "harness/frontends/frontends.h"
@@ -27,7 +26,7 @@ bn_code command_graph_text(char **bytes, size_t *size, bn_status *st)
     if (form == MODE_FORM_TEXT)
         return BN_OK;
     if (frontend_program_text(program, length, SHLO_MOST_BYTES, &text, &length, st) != BN_OK)
-        return bn_context(st, "JAX's libraries are to read this %s",
+        return bn_context(st, "reading %s with JAX's libraries",
                           form == MODE_FORM_HLO ? "HLO" : "byte code");
     free(*bytes);
     *bytes = text;
@@ -40,7 +39,7 @@ bn_code command_graph_text(char **bytes, size_t *size, bn_status *st)
 /* TEXT as a string, which is freed (new reference). */
 static json_t *text_json(bn_text *text)
 {
-    json_t *string = res_json_text(text->data && !text->failed ? text->data : "");
+    json_t *string = res_json_text(text->data ? text->data : "");
     bn_text_free(text);
     return string;
 }
@@ -64,7 +63,7 @@ static json_t *node_json(const shlo_graph *g, uint32_t index)
                      command_piece_json(node->text, MOST_STATEMENT));
 }
 
-/* The statement that a difference is shown at: B's, unless B lacks it. */
+/* The statement whose location a difference has: B's, unless B lacks it. */
 static const shlo_node *shown_node(const shlo_diff *d, const shlo_difference *one)
 {
     return one->b != SHLO_NONE ? &d->b->nodes[one->b] : &d->a->nodes[one->a];
@@ -114,7 +113,6 @@ void command_diff_counts(const shlo_diff *d, bn_text *out)
 void command_put_set_in(bn_text *words, res_format format, bn_text *out)
 {
     res_put_set_in(out, format, words->data ? words->data : "");
-    out->failed = out->failed || words->failed;
     bn_text_free(words);
 }
 

@@ -108,8 +108,7 @@ static const rec_program *program_named(const rec_recording *recording, const ch
     return best;
 }
 
-/* The programs of A, by name, each with that of B; names that B lacks go into ONLY, and PAIRS tells
- * whether pairs are made. */
+/* Pairs the programs of A with those of B by name, if PAIRS; names that B lacks go into ONLY. */
 static void add_named(comparing *c, const rec_recording *a, const rec_recording *b, bool pairs,
                       json_t *only)
 {
@@ -133,8 +132,8 @@ static void add_named(comparing *c, const rec_recording *a, const rec_recording 
 
 /* ---- one pair ------------------------------------------------------------------------------- */
 
-/* The text of PROGRAM into *BYTES. After a program that could not be made text for want of a
- * reader, or of time, no other one is tried. */
+/* The text of PROGRAM into *BYTES. Once JAX's libraries are missing or too slow for one program,
+ * they are not tried for others. */
 static bn_code read_text(comparing *c, const rec_recording *from, const rec_program *program,
                          char **bytes, size_t *size, bn_status *st)
 {
@@ -170,7 +169,7 @@ static json_t *program_json(const rec_program *program)
                      "executions", (json_int_t)program->executions);
 }
 
-/* PAIR as a line of JSON: its DIFF, or why there is none. */
+/* PAIR as JSON: its DIFF, or why there is none. */
 static json_t *pair_json(const pair *one, const shlo_diff *diff, const char *fault)
 {
     return json_pack("{sI so so so so so}", "process", (json_int_t)one->process->pid, "name",
@@ -218,7 +217,7 @@ static void differ_words(const pair *one, const shlo_diff *diff, bn_text *out)
     else if (strcmp(one->before->hash, one->after->hash) == 0)
         bn_text_puts(out, "the same code, compiled with other options");
     else
-        bn_text_puts(out, "the same graph: what differs (names, places, order) does not count");
+        bn_text_puts(out, "the same graph; names, source locations or the order differ");
 }
 
 /* Adds PAIR with its DIFF; NULL: FAULT says why there is none. */
@@ -322,8 +321,8 @@ static void put_all(const comparing *c, bn_text *out)
 static void say_rest(const comparing *c)
 {
     if (left_out(c) > 0)
-        cli_say("bench: %zu more such pair%s: not compared", left_out(c),
-                left_out(c) == 1 ? "" : "s");
+        cli_say("bench: %zu more pair%s not compared", left_out(c),
+                left_out(c) == 1 ? " was" : "s were");
     if (c->not_kept > 0)
         cli_say("bench: the recording lacks the name or the code of %zu program%s", c->not_kept,
                 c->not_kept == 1 ? "" : "s");
@@ -373,7 +372,7 @@ static bn_code compare_all(comparing *c, bn_status *st)
     return code;
 }
 
-/* Says what of RECORDING is damaged; BN_FORMAT where something is. */
+/* Reports damage of RECORDING; BN_FORMAT: some process could not be read. */
 static bn_code check_whole(const rec_recording *recording, bn_status *st)
 {
     command_say_damage(recording);

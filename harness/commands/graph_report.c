@@ -42,10 +42,10 @@ typedef struct report {
     json_t *lists;  /* and for programs: "experiments" */
 } report;
 
-/* ---- which scopes statements are of, as the text says in their places ---------- */
+/* ---- scopes of statements, by their source locations -------------------------------------- */
 
-/* The scope in the place of NODE, "backward/layer1.0.conv1" of
- * `"backward/layer1.0.conv1/convolution"`: what stands before the op. Empty: outside of all. */
+/* The scope in the location of NODE, "backward/layer1.0.conv1" of
+ * `"backward/layer1.0.conv1/convolution"`. Empty: outside of all scopes. */
 static shlo_piece scope_of(const shlo_node *node)
 {
     shlo_piece scope = node->place.name;
@@ -88,7 +88,7 @@ static json_t *count_scopes(const shlo_graph *g, bool parts)
         const shlo_piece scope = scope_of(&g->nodes[i]);
         if (scope.length > 0)
             shlo_piece_put(parts ? part_of(scope) : scope, MOST_SCOPE, &name);
-        const char *key = name.data && !name.failed ? name.data : "";
+        const char *key = name.data ? name.data : "";
         const json_int_t before = json_integer_value(json_object_get(counts, key));
         json_object_set_new(counts, key, json_integer(before + 1));
         bn_text_free(&name);
@@ -148,14 +148,13 @@ static void read_graph(const report *r, indexed *graph)
     free(text);
 }
 
-/* Where the graph of X is among those of R, which gets it; SIZE_MAX without memory. */
+/* The index of X's graph in R, which gets it where it is new. */
 static size_t graph_of(report *r, const res_execution *x)
 {
     for (size_t i = 0; i < r->graph_count; i++)
         if (strcmp(r->graphs[i].figures->fingerprint, x->fingerprint) == 0)
             return i;
-    if (!bn_reserve(&r->graphs, r->graph_count + 1, &r->graph_room, sizeof *r->graphs))
-        return SIZE_MAX;
+    bn_grow(&r->graphs, r->graph_count + 1, &r->graph_room, sizeof *r->graphs);
     indexed *graph = &r->graphs[r->graph_count];
     *graph = (indexed){.figures = x};
     read_graph(r, graph);
@@ -208,13 +207,13 @@ static json_t *signature_json(const shlo_graph *g)
                      "statements", (json_int_t)g->of_kind[SHLO_OP]);
 }
 
-/* VALUE, null where it is no number (new reference). */
+/* VALUE, null where it is NaN or infinite (new reference). */
 static json_t *number_json(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* BYTES, null where the compiler does not tell (new reference). */
+/* BYTES, null below 0: the compiler did not report them (new reference). */
 static json_t *bytes_json(int64_t bytes)
 {
     return bytes < 0 ? json_null() : json_integer(bytes);
@@ -234,11 +233,11 @@ static json_t *graph_json(const indexed *graph)
         bytes_json(x->temp_bytes), "code_bytes", bytes_json(x->code_bytes), "peak_bytes",
         bytes_json(x->peak_bytes));
     json_t *signature = graph->graph ? signature_json(graph->graph) : NULL;
-    if (o && signature)
+    if (signature) {
         json_object_update(o, signature);
-    json_decref(signature);
-    if (o && graph->graph)
         json_object_set_new(o, "scopes", scopes_json(graph->graph));
+    }
+    json_decref(signature);
     return o;
 }
 
@@ -273,7 +272,6 @@ static json_t *put_difference(report *r, const indexed *before, const indexed *g
         return json_null();
     }
     if (shlo_diff_make(before->graph, graph->graph, &diff, &st) != BN_OK) {
-        r->text.failed = r->text.failed || st.code == BN_OUT_OF_MEMORY;
         bn_text_printf(&r->text, "%s\n", st.message);
         return json_null();
     }
@@ -286,7 +284,7 @@ static json_t *put_difference(report *r, const indexed *before, const indexed *g
     return o;
 }
 
-/* Whether the file NAME in R's folder has the optimized program, of FORMAT, that X is of. */
+/* Whether the file NAME in R's folder is X's optimized program, of FORMAT. */
 static bool is_optimized(const report *r, const res_execution *x, const char *format,
                          const char *name)
 {
@@ -333,28 +331,20 @@ static json_t *put_optimized(report *r, const res_execution *x)
                      bytes_json(x->optimized_instructions));
 }
 
-/* The line of G's scopes in R's text. */
-static void put_scopes(report *r, const shlo_graph *g)
-{
-    if (!g)
-        return;
-    bn_text_puts(&r->text, "     scopes: ");
-    put_parts(g, &r->text);
-    bn_text_putc(&r->text, '\n');
-}
-
-static bool put_row(report *r, const res_record *record, size_t row, json_t *list)
+/* Execution ROW of RECORD: a line of R's text, an object of LIST. */
+static void put_row(report *r, const res_record *record, size_t row, json_t *list)
 {
     const res_execution *x = &record->executions[row];
     const size_t own = graph_of(r, x), before = predecessor(record, row);
-    if (own == SIZE_MAX)
-        return false;
+    const shlo_graph *graph = r->graphs[own].graph;
     bn_text_printf(&r->text, "  %zu. %s %.8s: ", row + 1, x->graph, x->fingerprint);
-    if (r->graphs[own].graph)
-        bn_text_printf(&r->text, "%zu statements\n", r->graphs[own].graph->of_kind[SHLO_OP]);
-    else
+    if (graph) {
+        bn_text_printf(&r->text, "%zu statements\n     scopes: ", graph->of_kind[SHLO_OP]);
+        put_parts(graph, &r->text);
+        bn_text_putc(&r->text, '\n');
+    } else {
         bn_text_printf(&r->text, "%s\n", r->graphs[own].why);
-    put_scopes(r, r->graphs[own].graph);
+    }
     json_t *o = json_pack("{ss ss si so}", "graph", x->graph, "hash", x->fingerprint, "per_step",
                           x->per_step, "optimized", put_optimized(r, x));
     if (before != SIZE_MAX) {
@@ -363,46 +353,38 @@ static bool put_row(report *r, const res_record *record, size_t row, json_t *lis
         json_object_set_new(o, "against", json_string(record->executions[before].fingerprint));
         json_object_set_new(o, "difference", put_difference(r, &r->graphs[other], &r->graphs[own]));
     }
-    return json_array_append_new(list, o) == 0;
+    json_array_append_new(list, o);
 }
 
-static bool put_experiment(report *r, const ran *one)
+static void put_experiment(report *r, const ran *one)
 {
     json_t *list = json_array();
-    bool fits = list != NULL;
     bn_text_printf(&r->text, "\n%s\n", one->title.data);
-    for (size_t i = 0; fits && i < one->record->execution_count; i++)
+    for (size_t i = 0; i < one->record->execution_count; i++)
         if (is_hash(one->record->executions[i].fingerprint))
-            fits = put_row(r, one->record, i, list);
-    return json_array_append_new(r->lists, json_pack("{ss so}", "experiment", one->title.data,
-                                                     "graphs", list)) == 0 &&
-           fits;
+            put_row(r, one->record, i, list);
+    json_array_append_new(r->lists,
+                          json_pack("{ss so}", "experiment", one->title.data, "graphs", list));
 }
 
-/* Takes RECORD as the one of its experiment, unless that has one: all of its processes compile the
- * same. */
-static bool take_record(report *r, const res_record *record)
+/* RECORD represents its experiment, unless an earlier one does: all processes of an experiment
+ * compile the same. */
+static void add_record(report *r, const res_record *record)
 {
     ran one = {.record = record};
     res_experiment_title(&record->experiment, &one.title);
-    bool fits = !one.title.failed && one.title.data;
-    for (size_t i = 0; fits && i < r->experiment_count; i++)
+    for (size_t i = 0; i < r->experiment_count; i++)
         if (strcmp(r->experiments[i].title.data, one.title.data) == 0) {
             bn_text_free(&one.title);
-            return true;
+            return;
         }
-    fits = fits && bn_reserve(&r->experiments, r->experiment_count + 1, &r->experiment_room,
-                              sizeof *r->experiments);
-    if (fits)
-        r->experiments[r->experiment_count++] = one;
-    else
-        bn_text_free(&one.title);
-    return fits;
+    bn_grow(&r->experiments, r->experiment_count + 1, &r->experiment_room, sizeof *r->experiments);
+    r->experiments[r->experiment_count++] = one;
 }
 
 /* ---- the index ------------------------------------------------------------------------------ */
 
-/* A cell of COUNT; below 0 it is not known. */
+/* A cell of COUNT; below 0: unknown. */
 static void put_count(json_t *row, int64_t count)
 {
     if (count < 0)
@@ -454,18 +436,14 @@ static bn_code write_text(const report *r, bn_status *st)
     bn_text page = {0}, plain = {0};
     bn_text_printf(&page,
                    "%zu graphs of %zu experiments. The text of each is HASH.mlir. FLOPs and bytes "
-                   "are by the ops' rules,\ntemp and peak, in bytes, as the compiler tells.\n\n",
+                   "are by the ops' rules,\ntemp and peak are the compiler's, in bytes.\n\n",
                    r->graph_count, r->experiment_count);
     if (r->graph_count)
         put_graphs(r, &page);
     if (r->text.data)
         bn_text_puts(&page, r->text.data);
-    bool failed = page.failed || r->text.failed;
-    if (!failed)
-        bn_text_plain_lines(&plain, page.data);
-    failed = failed || plain.failed;
-    bn_code code = failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graphs' index")
-                          : write_file(r, "index.txt", plain.data, plain.length, st);
+    bn_text_plain_lines(&plain, page.data);
+    bn_code code = write_file(r, "index.txt", plain.data, plain.length, st);
     bn_text_free(&page);
     bn_text_free(&plain);
     return code;
@@ -478,9 +456,8 @@ static bn_code write_json(const report *r, bn_status *st)
         json_array_append_new(graphs, graph_json(&r->graphs[i]));
     json_t *o =
         json_pack("{si so sO}", "bench_graphs", 1, "graphs", graphs, "experiments", r->lists);
-    char *text = o ? json_dumps(o, JSON_INDENT(2) | RES_JSON_SHOWN) : NULL;
-    bn_code code = text ? write_file(r, "index.json", text, strlen(text), st)
-                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graphs' index");
+    char *text = json_dumps(o, JSON_INDENT(2) | RES_JSON_SHOWN);
+    bn_code code = write_file(r, "index.json", text, strlen(text), st);
     free(text);
     json_decref(o);
     return code;
@@ -490,15 +467,12 @@ bn_code command_graph_report(const char *folder, res_record *const *records, siz
                              size_t *missing, bn_status *st)
 {
     report r = {.folder = folder, .lists = json_array()};
-    bool fits = r.lists != NULL;
-    for (size_t i = 0; fits && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (records[i]->status == BN_OK && !job_is_framework(&records[i]->experiment))
-            fits = take_record(&r, records[i]);
-    for (size_t i = 0; fits && i < r.experiment_count; i++)
-        fits = put_experiment(&r, &r.experiments[i]);
-    bn_code code = fits ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graphs' index");
-    if (code == BN_OK)
-        code = write_text(&r, st);
+            add_record(&r, records[i]);
+    for (size_t i = 0; i < r.experiment_count; i++)
+        put_experiment(&r, &r.experiments[i]);
+    bn_code code = write_text(&r, st);
     if (code == BN_OK)
         code = write_json(&r, st);
     *missing = r.missing;

@@ -1,7 +1,6 @@
 /*
  * history.c - bench history: series of a store over nights, with their change points.
  */
-#include "harness/jobs/jobs.h"
 #include "harness/commands/selection_priv.h"
 #include "plots/plot.h"
 
@@ -16,8 +15,8 @@ static bn_code draw(const char *file, const res_history *history, bn_status *st)
     bn_code code = plot_format_parse(file, &format, st);
     if (code == BN_OK && history->count != 1)
         code = bn_fail(st, BN_INVALID,
-                       "a picture is of one series, not of %zu; choose with --model, --mode, "
-                       "--phase, --graphs, --batch, --runtime",
+                       "--output draws one series, but %zu are selected; select one with --model, "
+                       "--mode, --phase, --graphs, --batch, --runtime",
                        history->count);
     if (code == BN_OK)
         code = plot_timeline(&history->series[0], history->metric, &picture, st);
@@ -30,7 +29,7 @@ static bn_code draw(const char *file, const res_history *history, bn_status *st)
     return code;
 }
 
-/* A history that was asked for, and its data. */
+/* A requested history, and its data. */
 typedef struct asked {
     const command_selection *selection;
     const command_series *series;
@@ -40,16 +39,15 @@ typedef struct asked {
     res_history history;
 } asked;
 
-/* There is no series: says why. */
+/* Why there is no series. */
 static bn_code nothing_found(const asked *a, bn_status *st)
 {
     bn_text misdates = {0};
     if (a->history.misdates.count == 0)
         return command_refuse_selection(a->selection, &a->index, st);
-    bn_text_puts(&misdates, "");
     res_put_misdates(&a->history.misdates, &misdates);
-    bn_fail(st, BN_NOT_FOUND, "%s: none of the %zu records is one that you asked for; %s",
-            a->selection->store, a->index.count, misdates.failed ? "" : misdates.data);
+    bn_fail(st, BN_NOT_FOUND, "%s: none of the %zu records is selected; %s", a->selection->store,
+            a->index.count, misdates.data);
     bn_text_free(&misdates);
     return BN_NOT_FOUND;
 }
@@ -121,11 +119,13 @@ typedef struct history_options {
 
 static const cli_option rows[] = {
     {"output", "FILE", CLI_TEXT, AT(file), .also = "o",
-     .text = "also draw the one series: .svg, .png or .gp; what is there is replaced, since it can "
-             "be made again from the records"},
+     .text =
+         "also draw the selected series: .svg, .png or .gp; an existing file is replaced, since "
+         "it can be made again from the records"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose),
-     .text = "also say how many records were read (-v)"},
-    {"force", NULL, CLI_FLAG, AT(output.force), .text = "of no effect: --output replaces files"},
+     .text = "also print how many records were read (-v)"},
+    {"force", NULL, CLI_FLAG, AT(output.force),
+     .text = "no effect: --output always replaces files"},
 };
 
 static int run(void *options, const cli_call *call)
@@ -138,7 +138,7 @@ static int run(void *options, const cli_call *call)
 const cli_command command_history = {
     .name = "history",
     .usage = "bench history [--store DIR] [--model NAME] [--output FILE.svg]",
-    .summary = "series over nights: where their level changed, and which builds were there",
+    .summary = "print series over nights: where their level changed, and between which builds",
     .section = JOB_SECTION_LOOK,
     .bare = "store",
     .size = sizeof(history_options),

@@ -1,6 +1,6 @@
 /* list.c - bench list models|modes|front-ends|runtimes|ops. */
-#include "harness/jobs/jobs.h"
 #include "harness/frontends/frontends.h"
+#include "harness/jobs/jobs.h"
 #include "models/model.h"
 #include "modes/mode.h"
 #include "results/tables/tables.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first value of each axis: what bench list models is asked about. */
-static res_experiment asked(const job_matrix *m)
+/* The first value of each axis: the sizes that bench list models describes. */
+static res_experiment first_experiment(const job_matrix *m)
 {
     res_experiment e;
     res_experiment_usual(&e);
@@ -55,7 +55,7 @@ static json_t *describe_model(const res_experiment *e, const model_info *info, b
  * values have. */
 static json_t *list_models(const job_matrix *matrix, bn_status *st)
 {
-    const res_experiment e = asked(matrix);
+    const res_experiment e = first_experiment(matrix);
     json_t *list = json_array();
     model_info info;
     for (size_t i = 0; model_describe(i, &info); i++) {
@@ -81,15 +81,15 @@ static json_t *list_modes(const job_matrix *matrix, bn_status *st)
     return list;
 }
 
-/* Which VERSIONS of what is PINNED a front end has, in words (new reference). *WHOLE: it lacks none
- * of them, as far as is told. */
+/* How the VERSIONS of a front end's packages compare with those PINNED, in words (new reference).
+ * *WHOLE: no pinned package is known to be missing. */
 static json_t *versions_words(const json_t *pinned, const json_t *versions, bool *whole)
 {
     bn_text others = {0};
     const size_t missing = frontend_put_unpinned(pinned, versions, &others);
     *whole = !versions || missing == 0;
     const char *words = json_array_size(pinned) == 0 ? "none are pinned"
-                        : !versions                  ? "not told"
+                        : !versions                  ? "unknown"
                         : others.length > 0          ? others.data
                         : missing > 0                ? "some are not installed"
                                                      : "as pinned";
@@ -108,13 +108,13 @@ static json_t *python_words(const frontend_place *place, bool whole)
         bn_text_puts(&words, "; for what is missing: ");
         frontend_put_pin_command(place, &words);
     }
-    json_t *text = res_json_text(words.data && !words.failed ? words.data : place->python);
+    json_t *text = res_json_text(words.data);
     bn_text_free(&words);
     return text;
 }
 
-/* "details" is for JSON alone. A Python that lacks a pinned package is being made, or was left half
- * made. */
+/* "details" is for JSON alone. A Python that lacks a pinned package is not installed: it is being
+ * made, or its making was interrupted. */
 static json_t *describe_front_end(const frontend_info *row)
 {
     frontend_place place = {.python = ""};
@@ -158,7 +158,7 @@ static json_t *list_runtimes(const job_matrix *matrix, bn_status *st)
         bn_text places = {0};
         char *searched = strstr(why.message, " (searched");
         if (searched)
-            *searched = '\0'; /* a listing says what to do */
+            *searched = '\0'; /* the rest says what to do */
         rt_plugin_places(name, &places);
         json_array_append_new(
             list, json_pack("{ss sb ss so s{so}}", "runtime", name, "found", found, "source",
@@ -203,7 +203,7 @@ static void cell_text(const json_t *value, res_format format, bn_text *out)
         bn_text_puts(out, json_is_true(value) ? "yes" : "no");
 }
 
-/* What people read over the column KEY. */
+/* The heading of column KEY. */
 static const char *head_of(const char *key)
 {
     static const char *const heads[][2] = {{"front_end", "front end"},
@@ -215,14 +215,14 @@ static const char *head_of(const char *key)
     return key;
 }
 
-/* Whether member KEY is a column in FORMAT. Details are for JSON alone. In narrow text a place,
- * which may be a long path, stands below its row. */
+/* Whether member KEY is a column in FORMAT. Details are for JSON alone. In narrow text "where",
+ * which may be a long path, has a line below its row. */
 static bool is_column(const char *key, const json_t *value, res_format format)
 {
     return !json_is_object(value) && !(format == RES_TABLE_NARROW && strcmp(key, "where") == 0);
 }
 
-/* Appends to ROWS what a list says of ITEM. */
+/* Appends ITEM to ROWS: a row, or two with "where" in narrow text. */
 static void add_item(const json_t *item, res_format format, json_t *rows)
 {
     json_t *row = json_array(), *value;
@@ -263,7 +263,6 @@ static void put_sheet(const json_t *list, res_format format, bn_text *out)
         add_item(json_array_get(list, r), format, rows);
     res_sheet_write(columns, count, rows, format, &text);
     res_put_set_in(out, format, text.data ? text.data : "");
-    out->failed = out->failed || text.failed;
     bn_text_free(&text);
     json_decref(rows);
 }
@@ -305,18 +304,17 @@ static int show_list(const job_matrix *matrix, const cli_output *output, const c
     json_t *list = lists[i].make(matrix, &st);
     if (!list)
         return (int)cli_complain(&st);
-    if (format == RES_TABLE_JSON) {
+    if (format == RES_TABLE_JSON)
         cli_json(list);
-    } else {
+    else
         print_sheet(list, format, output);
-    }
     json_decref(list);
     return CLI_EXIT_OK;
 }
 
 typedef struct list_options {
     cli_output output;
-    job_matrix matrix; /* its axes say which model of each kind the list of models describes */
+    job_matrix matrix; /* its axes: the sizes of the listed models */
 } list_options;
 
 static void prepare(void *options, bn_arena *memory)
@@ -333,7 +331,7 @@ static int list(void *options, const cli_call *call)
 const cli_command command_list = {
     .name = "list",
     .usage = "bench list models|modes|front-ends|runtimes|ops",
-    .summary = "list what there is: models, modes, frameworks, runtimes or ops",
+    .summary = "list the models, modes, frameworks, runtimes or ops",
     .section = JOB_SECTION_LOOK,
     .also = "ls",
     .words = "models|modes|front-ends|runtimes|ops",

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a word names -------------------------------------------------------------------- */
+/* ---- sources ------------------------------------------------------------------------------ */
 
-/* The reports that a command works on. */
+/* A report that a command works on. */
 typedef struct source {
     json_t *metrics;
     bool damaged; /* a record of the folder is */
@@ -54,12 +54,12 @@ static bn_code read_report(const char *path, source *from, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "%s", path);
 }
 
-/* One record and one report are what they are. */
+/* A record or a report has nothing to select from. */
 static bn_code check_selection(const command_selection *selection, const char *path, bn_status *st)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++)
         if (selection->axis[i].count > 0)
-            return bn_fail(st, BN_INVALID, "--%s chooses records of a folder, and %s is none",
+            return bn_fail(st, BN_INVALID, "--%s selects records of a folder, and %s is not one",
                            res_axes[i].option, path);
     return BN_OK;
 }
@@ -83,7 +83,7 @@ static bn_code read_source(const command_selection *selection, const char *path,
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* The layout of a report is its readers': there are no tables of it. */
+/* The layout of a report is fixed by its readers, so it has few formats. */
 static bn_code check_format(const char *name, bool *as_json, bn_status *st)
 {
     res_format format;
@@ -92,7 +92,7 @@ static bn_code check_format(const char *name, bool *as_json, bn_status *st)
         return code;
     *as_json = format == RES_TABLE_JSON;
     if (!*as_json && !res_format_is_text(format))
-        return bn_fail(st, BN_INVALID, "metrics are text or json, not %s", name);
+        return bn_fail(st, BN_INVALID, "--format of metrics is text, json or narrow, not %s", name);
     return BN_OK;
 }
 
@@ -188,7 +188,7 @@ static int run(void *options, const cli_call *call)
 const cli_command command_metrics = {
     .name = "metrics",
     .usage = "bench metrics DIR|RECORD|FILE",
-    .summary = "metrics and counters in the layout of PyTorch/XLA's report",
+    .summary = "print metrics and counters in the layout of PyTorch/XLA's report",
     .section = JOB_SECTION_LOOK,
     .words = "DIR|RECORD|FILE",
     .most_words = 1,
@@ -202,8 +202,7 @@ const cli_command command_metrics = {
     .run = run,
 };
 
-/* ---- of a run ----------------------------------------------------------------------------------
- */
+/* ---- of a run -------------------------------------------------------------------------------- */
 
 static bool is_output(const command_metering *own)
 {
@@ -221,17 +220,14 @@ bn_code command_metrics_check(const command_metering *own, const cli_output *out
 {
     if (!own->file)
         return own->every == 0 ? BN_OK
-                               : bn_fail(st, BN_INVALID,
-                                         "--metrics-every says how often --metrics is written, "
-                                         "which was not given");
+                               : bn_fail(st, BN_INVALID, "--metrics-every goes with --metrics");
     if (!own->file[0])
         return bn_fail(st, BN_INVALID, "--metrics needs the name of a file, or -");
     res_format format;
     bn_code code = res_format_parse(output->format, &format, st);
     if (code == BN_OK && is_output(own) && !res_format_is_text(format))
         code = bn_fail(st, BN_INVALID,
-                       "--metrics - goes to standard output, where --format %s stands alone: name "
-                       "a file",
+                       "--metrics - and --format %s both write to standard output: name a file",
                        output->format);
     if (code == BN_OK && !is_output(own))
         code = cli_check_new(output, "--metrics", own->file, st);

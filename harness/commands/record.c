@@ -1,6 +1,6 @@
 /*
  * record.c - bench record: runs a program with the recorder between its framework and the runtime,
- * and says what was recorded.
+ * and summarizes the recording.
  */
 #define _GNU_SOURCE
 #include "harness/commands/record_priv.h"
@@ -22,7 +22,7 @@
 static const char help[] =
     "The program runs in the foreground, with this terminal. bench ends with its exit code, or\n"
     "with 128 + N if signal N ended it. JAX and PyTorch/XLA find the recorder by the environment.\n"
-    "What you have set there stays, and bench says where that is in the way.\n"
+    "Variables that are set already stay, and bench warns where they keep the recorder out.\n"
     "\n"
     "  bench record -- python train.py --steps 100        JAX or PyTorch/XLA\n"
     "  bench record --runtime cpu-xla -- python train.py  on another build of the CPU runtime\n"
@@ -33,18 +33,17 @@ static const char help[] =
     "Exit codes before the program runs: 2 usage; 3 environment: no such plugin, no recorder, the\n"
     "folder cannot be written; 126 the program cannot be started; 127 there is no such program.\n";
 
-/* How a program is run. */
 typedef struct record_options {
     cli_output output;
     const char *folder;  /* of the recording; NULL: a new one in ./recordings */
-    const char *runtime; /* that is recorded: a name or path, or "auto" */
+    const char *runtime; /* to record: a name or path, or "auto" */
     double limit_bytes;  /* of each process's events and programs */
-    int64_t profile;     /* executions that the plugin's profiler is to see; 0: none */
+    int64_t profile;     /* executions for the plugin's profiler to see; 0: none */
 } record_options;
 
-/* A recording that is being made. */
+/* A recording in progress. */
 typedef struct recording {
-    char path[PATH_MAX]; /* whole */
+    char path[PATH_MAX]; /* absolute */
     int folder;          /* open; -1: not yet */
     bool ours;           /* there was no recording in it before this one */
     job_way way;
@@ -53,8 +52,7 @@ typedef struct recording {
 
 /* ---- the folder --------------------------------------------------------------------------- */
 
-/* Whether there is a recording in the open FOLDER: a process's folder with events, or the words
- * about one. */
+/* Whether the open FOLDER has a recording: a process's folder with events, or ABOUT. */
 static bool has_recording(int folder)
 {
     DIR *list = bn_folder_list(folder);
@@ -89,8 +87,8 @@ static bn_code open_folder(const char *given, recording *r, bn_status *st)
     else
         errno = EEXIST;
     if (claim < 0 && errno == EEXIST)
-        return bn_fail(st, BN_INVALID, "%s has a recording; name another folder with --output",
-                       path);
+        return bn_fail(st, BN_INVALID,
+                       "%s has a recording already; name another folder with --output", path);
     if (claim < 0)
         return bn_fail_errno(st, errno, "%s/%s", path, ABOUT);
     close(claim);
@@ -100,7 +98,7 @@ static bn_code open_folder(const char *given, recording *r, bn_status *st)
 
 /* ---- recording.json ----------------------------------------------------------------------- */
 
-/* What changes how a runtime and a framework work, as records have it
+/* Variables that change how a runtime or a framework works, as in records
  * (provenance.runtime.environment). */
 static json_t *environment_json(void)
 {
@@ -146,16 +144,15 @@ static void describe(recording *r, const record_options *own, const char *const 
 
 static bn_code write_about(const recording *r, bn_status *st)
 {
-    char *text = r->about ? json_dumps(r->about, RES_JSON_SHOWN | JSON_INDENT(1)) : NULL;
-    bn_code code = text ? bn_private_write(r->folder, ABOUT, text, strlen(text), st)
-                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for " ABOUT);
+    char *text = json_dumps(r->about, RES_JSON_SHOWN | JSON_INDENT(1));
+    bn_code code = bn_private_write(r->folder, ABOUT, text, strlen(text), st);
     free(text);
     return code == BN_OK ? BN_OK : bn_context(st, "%s", r->path);
 }
 
-/* The digest of the plugin, or the recorder, at PATH, which the program may have loaded; null where
- * it cannot be told. A file that was replaced meanwhile is said, and noted: what ran is of the one
- * or the other. */
+/* The digest of the plugin or recorder at PATH, which the program may have loaded; null where it is
+ * unknown. A file that was replaced during the run is reported and noted in "changed": the program
+ * ran the old one or the new one. */
 static json_t *digest_json(recording *r, const char *path)
 {
     char digest[BN_SHA256_TEXT];
@@ -163,14 +160,14 @@ static json_t *digest_json(recording *r, const char *path)
     if (job_way_digest(&r->way, path, digest, &st) == BN_OK)
         return json_string(digest);
     if (st.code == BN_CHANGED) {
-        cli_say("bench: %s, so nobody knows which build ran", st.message);
+        cli_say("bench: %s, so it is unknown which build ran", st.message);
         json_array_append_new(json_object_get(r->about, "changed"), res_json_text(path));
     }
     return json_null();
 }
 
-/* Says whether the digests of the recorder and of the plugin that it stands before, which were
- * taken before the start, are those of what ran: until its end the program may load them. */
+/* Digests once more, of the recorder and of its plugin: those of the start are of other files where
+ * one was replaced before the program loaded it. */
 static void add_digests(recording *r)
 {
     json_object_set_new(r->about, "changed", json_array());
@@ -181,8 +178,8 @@ static void add_digests(recording *r)
                             digest_json(r, r->way.plugin));
 }
 
-/* Adds the plugins that were recorded, with their digests: a preloaded recorder finds out only now
- * which they are. Each once. */
+/* Adds the recorded plugins, each once, with their digests: those of a preloaded recorder are known
+ * only at the end. */
 static void add_plugins(recording *r, const rec_recording *what)
 {
     json_t *plugins = json_object(),
@@ -199,30 +196,21 @@ static void add_plugins(recording *r, const rec_recording *what)
     json_object_set_new(r->about, "plugins", plugins);
 }
 
-/* ---- what was recorded --------------------------------------------------------------------- */
+/* ---- the summary ---------------------------------------------------------------------------- */
 
 static const char *plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-static void put_bytes(uint64_t bytes, bn_text *out)
-{
-    if (bytes < 1 << 20)
-        bn_text_printf(out, "%.1f KiB", (double)bytes / 0x1p10);
-    else
-        bn_text_printf(out, "%.1f MiB", (double)bytes / 0x1p20);
-}
-
-/* One process: what it ran, and whether its recording is whole. */
+/* What one process ran, and whether its recording is complete. */
 static void say_process(const rec_process *p, double limit_bytes)
 {
-    bn_text bytes = {0};
-    put_bytes(p->bytes, &bytes);
-    cli_note("  process %u: %zu execution%s of %zu program%s%s%s, %s of events", p->pid,
+    const bool large = p->bytes >= 1 << 20;
+    cli_note("  process %u: %zu execution%s of %zu program%s%s%s, %.1f %s of events", p->pid,
              p->execution_count, plural(p->execution_count), p->program_count,
-             plural(p->program_count), p->framework[0] ? ", " : "", p->framework, bytes.data);
-    bn_text_free(&bytes);
+             plural(p->program_count), p->framework[0] ? ", " : "", p->framework,
+             (double)p->bytes / (large ? 0x1p20 : 0x1p10), large ? "MiB" : "KiB");
     if (p->stop == RECORD_LIMIT)
         cli_say("  process %u: its recording ended at --limit, %.0f bytes; %" PRIu64
                 " events were lost",
@@ -238,10 +226,10 @@ static void say_process(const rec_process *p, double limit_bytes)
     for (size_t i = 0; i < p->program_count; i++)
         without += p->programs[i].executions > 0 && !p->programs[i].hash[0];
     if (without > 0)
-        cli_say("  process %u: the code of %zu of the programs that it executed was not kept, so "
-                "bench replay cannot run them: they were compiled before the recording began, or "
-                "their files could not be written",
-                p->pid, without);
+        cli_say("  process %u: the recording lacks the code of %zu executed program%s, so bench "
+                "replay cannot run them: compiled before the recording began, or not written to "
+                "disk",
+                p->pid, without, plural(without));
     for (const char *const *lie = p->lies; lie && *lie; lie++)
         cli_say("  process %u: %s; that answer was not recorded", p->pid, *lie);
     if (p->unseen > 0)
@@ -249,7 +237,7 @@ static void say_process(const rec_process *p, double limit_bytes)
                 p->unseen, plural(p->unseen));
 }
 
-/* What the profiler of --profile saw in process P. */
+/* The result of --profile in process P. */
 static void say_profile(const rec_process *p)
 {
     if (p->profile.why[0])
@@ -258,8 +246,8 @@ static void say_profile(const rec_process *p)
         cli_note("  process %u: the plugin's profiler saw %u executions", p->pid,
                  p->profile.executions);
     else if (p->execution_count > 0)
-        cli_say("  process %u: no profile: it begins once nothing was compiled for %d executions, "
-                "and the program ended before it did",
+        cli_say("  process %u: no profile: it begins after %d executions without compilation, and "
+                "the program ended before",
                 p->pid, RECORD_PROFILE_QUIET);
 }
 
@@ -278,7 +266,7 @@ static void say_nothing_recorded(const recording *r)
         cli_say("  - variables that were set already: see the first lines of this run");
 }
 
-/* Says what is in the folder. */
+/* Summarizes the recording. */
 static void say_recorded(recording *r, const record_options *own)
 {
     bn_status st = {.code = BN_OK};
@@ -298,7 +286,7 @@ static void say_recorded(recording *r, const record_options *own)
         stopped = stopped || what->processes[i].stop != RECORD_GOES_ON;
     }
     add_plugins(r, what);
-    /* A recorder that could not write is no framework that did not load it. */
+    /* A recorder that could not write was loaded all the same. */
     if (executions + calls == 0 && !stopped) {
         say_nothing_recorded(r);
         rec_close(what);
@@ -340,8 +328,8 @@ static void say_way(const recording *r, bool verbose)
     }
 }
 
-/* The program was not started: nothing of ours stays. */
-static void take_back(const recording *r)
+/* Removes what bench wrote, as the program was not started. */
+static void remove_recording(const recording *r)
 {
     if (!r->ours)
         return;
@@ -349,8 +337,8 @@ static void take_back(const recording *r)
     rmdir(r->path); /* where it is empty */
 }
 
-static bn_code begin(const record_options *own, const char *const *words, recording *r,
-                     bn_status *st)
+static bn_code begin_recording(const record_options *own, const char *const *words, recording *r,
+                               bn_status *st)
 {
     char bytes[32];
     bn_code code = open_folder(own->folder, r, st);
@@ -368,15 +356,8 @@ static bn_code begin(const record_options *own, const char *const *words, record
     return write_about(r, st);
 }
 
-/* What a shell says of a program that it cannot start. */
-static int not_started(const bn_status *st)
-{
-    (void)cli_complain(st);
-    return st->code == BN_NOT_FOUND ? 127 : 126;
-}
-
 /* The program, which was started at START_NS, has ended with CODE. */
-static void end(const record_options *own, recording *r, int code, uint64_t start_ns)
+static void end_recording(const record_options *own, recording *r, int code, uint64_t start_ns)
 {
     bn_status st = {.code = BN_OK};
     const uint64_t now = bn_now_ns();
@@ -395,17 +376,18 @@ static int record(const record_options *own, const char *const *words)
     bn_status st = {.code = BN_OK};
     recording r = {.folder = -1};
     int code = CLI_EXIT_OK;
-    if (begin(own, words, &r, &st) != BN_OK) {
+    if (begin_recording(own, words, &r, &st) != BN_OK) {
         code = (int)cli_complain(&st);
-        take_back(&r);
+        remove_recording(&r);
     } else {
         say_way(&r, own->output.verbose);
         const uint64_t start_ns = bn_now_ns();
         if (command_program_run(words, r.way.variables, &code, &st) == BN_OK) {
-            end(own, &r, code, start_ns);
+            end_recording(own, &r, code, start_ns);
         } else {
-            code = not_started(&st);
-            take_back(&r);
+            (void)cli_complain(&st);
+            code = st.code == BN_NOT_FOUND ? 127 : 126; /* as of a shell */
+            remove_recording(&r);
         }
     }
     job_way_free(&r.way);
@@ -423,15 +405,15 @@ static const cli_option rows[] = {
      .text = "the runtime to record: a name (bench list runtimes) or the path of a plugin; auto: "
              "the machine's TPU, else its GPU, else cpu"},
     {"output", "DIR", CLI_TEXT, AT(folder), .also = "o",
-     .text = "folder of the recording, without one in it; by default a new one in recordings"},
+     .text = "folder of the recording, which has none yet; by default a new one in recordings"},
     {"limit", "SIZE", CLI_SIZE, AT(limit_bytes), .fallback = "1G", .least = 65536,
-     .text = "bytes that the recording of each process may take on disk; then it ends, and the "
-             "program goes on"},
+     .text = "disk space for the recording of each process; when it is used up, the recording "
+             "ends and the program goes on"},
     {"profile", "N", CLI_NUMBER, AT(profile), .fallback = "0", .most = 1e6,
-     .text = "let the plugin's own profiler watch N executions, as soon as 64 in a row have "
-             "compiled nothing: on a GPU it reports how long kernels run; 0: no profile"},
+     .text = "profile N executions with the plugin's own profiler, after 64 in a row without "
+             "compilation: on a GPU it reports how long kernels run; 0: no profile"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose),
-     .text = "also say what the program finds in its environment (-v)"},
+     .text = "also print the variables that bench sets for the program (-v)"},
 };
 
 static int run(void *options, const cli_call *call)
@@ -442,7 +424,7 @@ static int run(void *options, const cli_call *call)
 const cli_command command_record = {
     .name = "record",
     .usage = "bench record [--output DIR] [--runtime NAME] -- PROGRAM [ARGUMENT...]",
-    .summary = "run any program, unchanged, and record what its framework asks of the PJRT runtime",
+    .summary = "run any program, unchanged, and record its framework's PJRT calls",
     .section = JOB_SECTION_OTHERS,
     .also = "trace",
     .words = "a program and its arguments",

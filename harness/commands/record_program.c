@@ -10,11 +10,11 @@
 
 extern char **environ;
 
-/* Those that we wait for: the program's end, and what others may send to us in its place. */
+/* The program's end, and signals to pass on. */
 static const int signals[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-/* Waits for CHILD. A signal with a sender is passed on. One of the terminal has none: it went to
- * all processes in the foreground, and a program that counts them must not get it twice. */
+/* Waits for CHILD. A signal from a process is passed on. The terminal sends its own to all
+ * foreground processes, and a program that counts them must not get one twice. */
 static int wait_for(pid_t child, const sigset_t *set)
 {
     int status = 0;
@@ -28,13 +28,13 @@ static int wait_for(pid_t child, const sigset_t *set)
                 kill(child, got);
             continue;
         }
-        /* It may have been stopped only, or be another child. */
+        /* CHILD may have been stopped only, or another child ended. */
         if (waitpid(child, &status, WNOHANG) == child)
             return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
 }
 
-/* What becomes of ours becomes of the program's: bench itself runs nothing else from here on. */
+/* In our own environment, which the program inherits: bench starts nothing else from here on. */
 static bn_code set_variables(const json_t *variables, bn_status *st)
 {
     const char *name;
@@ -47,8 +47,8 @@ static bn_code set_variables(const json_t *variables, bn_status *st)
     return BN_OK;
 }
 
-/* With the signals as they were before we blocked ours, and took files that may not grow for
- * errors. */
+/* Starts the program with the signal mask BEFORE ours, and with the default action of SIGXFSZ,
+ * which bench ignores. */
 static int start(const char *const *words, const sigset_t *before, pid_t *child)
 {
     posix_spawnattr_t attributes;

@@ -1,5 +1,5 @@
 /*
- * recording_priv.h - what commands on recordings share.
+ * recording_priv.h - shared by commands on recordings.
  */
 #ifndef BENCH_HARNESS_RECORDING_H
 #define BENCH_HARNESS_RECORDING_H
@@ -8,15 +8,15 @@
 #include "results/recordings/recordings.h"
 #include "results/tables/tables.h"
 
-/* Which steps of a recording are asked about. */
+/* Selects steps of a recording. */
 typedef struct command_stepping {
     job_recorded recorded; /* its process and its step's program */
-    int64_t device;        /* its id; -1: the one with most executions */
+    int64_t device;        /* its id; -1: the one with the most executions */
 } command_stepping;
-/* The row of its device; those of job_recorded_table are the others. */
+/* The row of the device; the others are those of job_recorded_table. */
 const cli_table *command_stepping_table(void);
 
-/* Says on standard error what of RECORDING cannot be read; returns whether there is anything. */
+/* Reports on standard error what of RECORDING cannot be read; true: something cannot. */
 bool command_say_damage(const rec_recording *recording);
 /* Appends WORDS, sentences of a recording, for FORMAT, in lines as wide as narrow tables. */
 void command_put_words(const char *words, res_format format, bn_text *out);

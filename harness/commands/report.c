@@ -1,7 +1,6 @@
 /*
  * report.c - bench report: a page, a picture or a site of a folder of records.
  */
-#include "harness/jobs/jobs.h"
 #include "harness/commands/selection_priv.h"
 #include "plots/plot.h"
 #include "plots/site/site.h"
@@ -13,60 +12,38 @@
 
 /* ---- a picture --------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    bn_code (*make)(const res_collection *all, plot *p, bn_status *st);
-} kinds[] = {
-    {"ledger", plot_ledger},
-    {"speedup", plot_speedup},
-    {"overhead", plot_overhead},
-    {"steps", plot_steps},
-    {"distribution", plot_distribution_of_store},
-};
-#define PLOT_NAMES "ledger, speedup, overhead, steps, distribution"
-#define KINDS (sizeof kinds / sizeof *kinds)
-
-/* The records that ASKED asks for. */
-static bn_code load(const command_selection *asked, bool verbose, res_collection *all,
-                    bn_status *st)
-{
-    res_index index = {0};
-    bn_code code = command_index_load(asked->store, false, &index, NULL, st);
-    if (code == BN_OK && verbose)
-        command_say_index(&index);
-    if (code == BN_OK)
-        code = command_records_read(asked, &index, all, st);
-    res_index_free(&index);
-    return code;
-}
-
-static bn_code make_plot(const command_selection *asked, const char *what, bool verbose,
+/* The picture WHAT of the records of SELECTION, into OUT. */
+static bn_code make_plot(const command_selection *selection, const char *what, bool verbose,
                          const char *file, res_collection *all, bn_text *out, bn_status *st)
 {
     plot_format format;
-    size_t kind = 0;
-    while (kind < KINDS && strcmp(kinds[kind].name, what) != 0)
-        kind++;
-    if (kind == KINDS)
-        return strcmp(what, "series") == 0 || strcmp(what, "history") == 0
-                   ? bn_fail(st, BN_INVALID, "for series use bench history --output")
-                   : bn_fail_choice(st, "plot", what, PLOT_NAMES);
+    res_index index = {0};
+    const plot_kind *kind;
+    if (strcmp(what, "series") == 0 || strcmp(what, "history") == 0)
+        return bn_fail(st, BN_INVALID, "bench history --output draws series");
+    if (plot_kind_find(what, &kind, st) != BN_OK)
+        return st->code;
     if (!file)
         return bn_fail(st, BN_INVALID,
                        "bench report --plot needs --output FILE.svg, .png or .gp");
     bn_code code = plot_format_parse(file, &format, st);
     if (code == BN_OK)
-        code = load(asked, verbose, all, st);
+        code = command_index_load(selection->store, false, &index, NULL, st);
+    if (code == BN_OK && verbose)
+        command_say_index(&index);
+    if (code == BN_OK)
+        code = command_records_read(selection, &index, all, st);
+    res_index_free(&index);
     plot p = {0};
     if (code == BN_OK)
-        code = kinds[kind].make(all, &p, st);
+        code = kind->make(all, &p, st);
     if (code == BN_OK)
         code = plot_render(&p, format, out, st);
     plot_free(&p);
     return code;
 }
 
-/* Says how it ended, and frees ALL. */
+/* Reports damaged records or the failure ST, frees ALL, and returns the exit code. */
 static int finish(bn_code code, res_collection *all, const bn_status *st)
 {
     cli_exit exit_code = all->damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
@@ -78,13 +55,13 @@ static int finish(bn_code code, res_collection *all, const bn_status *st)
     return (int)exit_code;
 }
 
-static int draw(const command_selection *asked, const char *what, const cli_output *output,
+static int draw(const command_selection *selection, const char *what, const cli_output *output,
                 const char *file)
 {
     bn_status st = {.code = BN_OK};
     bn_text out = {0};
     res_collection all = {0};
-    bn_code code = make_plot(asked, what, output->verbose, file, &all, &out, &st);
+    bn_code code = make_plot(selection, what, output->verbose, file, &all, &out, &st);
     if (code == BN_OK)
         code = bn_file_write_atomic(file, out.data, out.length, &st);
     bn_text_free(&out);
@@ -93,39 +70,31 @@ static int draw(const command_selection *asked, const char *what, const cli_outp
 
 /* ---- a page ---------------------------------------------------------------------------- */
 
-/* The page of the series of INDEX that ASKED asks for. */
-static bn_code make_page(const command_selection *asked, const command_series *series,
-                         const res_index *index, plot_page *page, bn_status *st)
-{
-    res_history history = {0};
-    bn_code code = command_history_make(asked, series, index, &history, st);
-    if (code == BN_OK)
-        code = plot_page_history(page, &history, NULL, st);
-    res_history_free(&history);
-    return code;
-}
-
-static int write_page(const command_selection *asked, const command_series *series,
+static int write_page(const command_selection *selection, const command_series *series,
                       const char *title, const cli_output *output, const char *file)
 {
     bn_status st = {.code = BN_OK};
     plot_page page = {0};
     res_index index = {0}, part = {0};
     res_collection all = {0}, estimates = {0};
+    res_history history = {0};
     bn_code code = BN_OK;
     if (!file)
         code = bn_fail(&st, BN_INVALID, "bench report needs --output FILE.html, or --site DIR");
     if (code == BN_OK)
-        code = command_index_load(asked->store, false, &index, &part, &st);
+        code = command_index_load(selection->store, false, &index, &part, &st);
     if (code == BN_OK && output->verbose)
         command_say_index(&index);
     if (code == BN_OK)
-        code = command_both_read(asked, &index, &part, &all, &estimates, &st);
+        code = command_both_read(selection, &index, &part, &all, &estimates, &st);
     if (code == BN_OK)
-        code = make_page(asked, series, &index, &page, &st);
+        code = command_history_make(selection, series, &index, &history, &st);
+    if (code == BN_OK)
+        code = plot_page_history(&page, &history, NULL, &st);
+    res_history_free(&history);
     if (code == BN_OK) {
         const plot_report report = {
-            .title = title, .store = asked->store, .all = &all, .estimates = &estimates};
+            .title = title, .store = selection->store, .all = &all, .estimates = &estimates};
         code = plot_page_write(&page, report, file, &st);
     }
     plot_page_free(&page);
@@ -146,7 +115,7 @@ typedef struct report_options {
     command_series series;
     const char *plot, *file, *site; /* a kind of picture; a page or picture; folder of a site */
     const char *title;
-    cli_words detailed; /* ids of records that get a page of the site */
+    cli_words detailed; /* ids of records with a page of their own in the site */
 } report_options;
 
 static const char *plural(size_t count)
@@ -162,8 +131,7 @@ static void tell_site(const report_options *own, const site_made *made)
              plural(made->builds), made->written, plural(made->written), made->unchanged,
              made->removed, own->site);
     if (made->no_pictures)
-        cli_say(
-            "bench: the site has no pictures: there is no gnuplot; apt-get install gnuplot-nox");
+        cli_say("bench: the site has no pictures without gnuplot; apt-get install gnuplot-nox");
 }
 
 static int write_site(const report_options *own)
@@ -203,33 +171,33 @@ static int write_site(const report_options *own)
 
 static const cli_option rows[] = {
     {"output", "FILE", CLI_TEXT, AT(file), .also = "o",
-     .text = "file of the page, .html, or of the picture, .svg, .png or .gp; what is there is "
+     .text = "file of the page, .html, or of the picture, .svg, .png or .gp; an existing file is "
              "replaced, since it can be made again from the records"},
-    {"plot", "NAME", CLI_TEXT, AT(plot), .choices = PLOT_NAMES,
-     .text = "one picture in place of the page: " PLOT_NAMES},
+    {"plot", "NAME", CLI_TEXT, AT(plot), .values = plot_kind_names, .more = plot_kind_names,
+     .text = "one picture in place of the page: "},
     {"site", "DIR", CLI_TEXT, AT(site),
-     .text = "a site in place of the page, DIR/index.html and what it needs: newest results, "
-             "models, builds, nights, any two compared. DIR is new, empty, or a site to renew"},
+     .text = "a site in place of the page, DIR/index.html with all its files: latest results, "
+             "models, builds, nights, comparisons. DIR is new, empty, or a site to update"},
     {"record", "ID", CLI_WORDS, AT(detailed), .about = COMMAND_ABOUT_SITE,
      .text = "of a site: also keep a page of this record, with ledger, timeline, steps and "
-             "provenance, such as the newest records have; may be repeated"},
+             "provenance, as the latest records have; can be repeated"},
     {"title", "TEXT", CLI_TEXT, AT(title), .text = "title of the page or of the site"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose),
-     .text = "also say how many records were read (-v)"},
-    {"force", NULL, CLI_FLAG, AT(output.force), .text = "of no effect: files are replaced"},
+     .text = "also print how many records were read (-v)"},
+    {"force", NULL, CLI_FLAG, AT(output.force), .text = "no effect: files are always replaced"},
 };
 
 static bn_code check(void *options, const cli_call *call, bn_status *st)
 {
     const report_options *o = options;
-    const char *chosen = cli_given(call, COMMAND_ABOUT_AXES);
+    const char *selecting = cli_given(call, COMMAND_ABOUT_AXES);
     const char *of_site = cli_given(call, COMMAND_ABOUT_SITE);
     if (o->site && (o->file || o->plot))
-        return bn_fail(st, BN_INVALID, "--site is given in place of --%s, not with it",
+        return bn_fail(st, BN_INVALID, "give --site or --%s, not both",
                        o->file ? "output" : "plot");
-    if (o->site && chosen)
-        return bn_fail(st, BN_INVALID, "--site is of the whole store, so it goes without --%s",
-                       chosen);
+    if (o->site && selecting)
+        return bn_fail(st, BN_INVALID, "--site has the whole store, so it takes no --%s",
+                       selecting);
     if (!o->site && of_site)
         return bn_fail(st, BN_INVALID, "--%s goes with --site DIR", of_site);
     return BN_OK;
@@ -256,14 +224,15 @@ const cli_command command_report = {
     .name = "report",
     .usage = "bench report --output FILE.html, bench report --plot NAME --output FILE.svg,\n"
              "bench report --site DIR",
-    .summary = "a page of records that needs nothing else; --plot: one picture; --site: many pages",
+    .summary = "write a page of records in one file; --plot: one picture; --site: many pages",
     .section = JOB_SECTION_LOOK,
     .bare = "store",
     .size = sizeof(report_options),
     .output = AT(output),
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
-    .groups = {{command_series_table, AT(series), .rows = COMMAND_SERIES_NIGHTS | COMMAND_SERIES_REINDEX},
+    .groups = {{command_series_table, AT(series),
+                .rows = COMMAND_SERIES_NIGHTS | COMMAND_SERIES_REINDEX},
                {command_selection_table, AT(selection)},
                {cli_output_table, AT(output), .rows = CLI_OUT_EVERY}},
     .check = check,

@@ -1,8 +1,7 @@
 /*
- * run.c - bench run and bench table: groups of experiments are measured in several processes each,
- * failures become records, too, and the records tables.
+ * run.c - bench run: measures groups of experiments in several processes each, records failures,
+ * too, and prints tables of the records; bench table: tables of a store.
  */
-#include "harness/jobs/jobs.h"
 #include "harness/commands/debug_run_priv.h"
 #include "harness/commands/graph_report_priv.h"
 #include "harness/commands/metrics_priv.h"
@@ -22,10 +21,10 @@ typedef struct command_group {
     job_group group;
     job_experiment *list;
     size_t count;
-    bool failed[JOB_MOST_MEMBERS]; /* they are not tried again in further processes */
+    bool failed[JOB_MOST_MEMBERS]; /* not to be tried again in further processes */
 } command_group;
 
-/* What a run has so far. */
+/* The progress and the results of a run. */
 typedef struct run_state {
     const cli_output *output;
     const command_metering *metering;
@@ -35,8 +34,8 @@ typedef struct run_state {
     cli_exit worst;
     bool several;    /* experiments */
     bool separate;   /* --separate */
-    bool store_lost; /* the store takes no records any more */
-    bool no_report;  /* it could not be written, and is not tried again */
+    bool store_lost; /* a record could not be written */
+    bool no_report;  /* the metrics report could not be written, and is not tried again */
     bool refused;    /* the runtime refused its options */
     job_cache cache; /* of executables, for this run */
     size_t planned;  /* workers */
@@ -44,7 +43,7 @@ typedef struct run_state {
     size_t reported; /* records that the metrics report has */
     size_t expected; /* records */
     job_spent spent; /* by all processes that ran */
-    /* [JOB_MOST_MEMBERS]: the group that runs, and what is kept of it. */
+    /* [JOB_MOST_MEMBERS]: the running group, and its results. */
     job_experiment *members;
     job_kept *kept;
     job_pace *paces; /* of each group */
@@ -63,45 +62,42 @@ static void print_page(const bn_text *text, res_format format, const char *title
     if (format == RES_TABLE_HTML && text->data)
         res_put_page(&page, title, text->data);
     const bn_text *chosen = format == RES_TABLE_HTML ? &page : text;
-    if (chosen->data && !chosen->failed)
+    if (chosen->data)
         print(chosen->data);
     bn_text_free(&page);
 }
 
-static void note_failure(run_state *run, const bn_status *st, const char *title)
+static cli_exit worse(cli_exit a, cli_exit b)
 {
-    const cli_exit code = cli_complain_of(title, st);
-    if (code > run->worst)
-        run->worst = code;
+    return a > b ? a : b;
 }
 
-/* Takes over what became of one experiment; false where it failed. */
-static bool take(run_state *run, const job_experiment *e, const job_kept *kept)
+/* Adds the result of one experiment to the run; false where it failed. */
+static bool add_result(run_state *run, const job_experiment *e, const job_kept *kept)
 {
     char title[256];
-    /* Further experiments fail for the same reason, which was said. */
-    const bool said = run->store_lost;
+    /* A lost store or a refused option ends the run, and is reported once. */
+    const bool reported = run->store_lost;
     job_experiment_title(e, title, sizeof title);
     if (kept->store.code != BN_OK) {
-        /* Further experiments would run for nothing. */
         run->store_lost = true;
-        if (!said && strcmp(kept->store.message, kept->failure.message) != 0)
-            note_failure(run, &kept->store, title);
+        if (!reported && strcmp(kept->store.message, kept->failure.message) != 0)
+            run->worst = worse(run->worst, cli_complain_of(title, &kept->store));
     }
     if (kept->usage) {
-        /* The other experiments would be refused for the same words. */
         if (!run->refused)
             run->worst = cli_complain(&kept->failure);
         run->refused = true;
-    } else if (!said && kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED)
-        note_failure(run, &kept->failure, title);
+    } else if (!reported && kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED) {
+        run->worst = worse(run->worst, cli_complain_of(title, &kept->failure));
+    }
     if (kept->record)
         run->records[run->count++] = kept->record;
     return kept->failure.code == BN_OK;
 }
 
-/* Process number PROCESS of one group: those of its experiments that have not failed yet. False:
- * all have, and nothing ran. */
+/* Runs process number PROCESS of one group, with those of its experiments that have not failed yet.
+ * False: all have, and nothing ran. */
 static bool run_process(run_state *run, command_group *g, int process)
 {
     char title[400], text[512];
@@ -125,11 +121,11 @@ static bool run_process(run_state *run, command_group *g, int process)
     if (process == 1)
         job_group_learn(&g->group, g->list, g->count, run->kept);
     for (size_t i = 0; i < count; i++)
-        g->failed[place[i]] = !take(run, &list[i], &run->kept[i]);
+        g->failed[place[i]] = !add_result(run, &list[i], &run->kept[i]);
     return true;
 }
 
-/* Whether other front ends ran beside bench, or without it. */
+/* Whether any front end other than bench ran. */
 static bool has_frameworks(const run_state *run)
 {
     for (size_t i = 0; i < run->count; i++)
@@ -150,7 +146,7 @@ static void print_results(const run_state *run)
         return;
     }
     const bool one = run->count == 1 || !run->several;
-    /* Of one experiment the first process is shown whole: it is the one that compiled. */
+    /* The first process compiled, so it is the one to show in full. */
     for (size_t i = 0; i < run->count && (run->output->verbose || (one && i == 0)); i++) {
         res_table_record(run->records[i], run->format, &text);
         bn_text_putc(&text, '\n');
@@ -158,7 +154,7 @@ static void print_results(const run_state *run)
     if (run->count > 1) {
         res_collection all = {.records = run->records, .count = run->count};
         res_table_speedup(&all, run->format, &text);
-        /* What each front end costs over the device they share. A CSV file is one table. */
+        /* A CSV file is one table. */
         if (run->format != RES_TABLE_CSV && has_frameworks(run)) {
             bn_text_putc(&text, '\n');
             res_table_costs(&all, run->format, &text);
@@ -168,7 +164,7 @@ static void print_results(const run_state *run)
     bn_text_free(&text);
 }
 
-/* Writes the metrics report of what there is, unless it was written. */
+/* Writes the metrics report, unless it has all records already. */
 static void write_metrics(run_state *run)
 {
     bn_status st = {.code = BN_OK};
@@ -178,27 +174,17 @@ static void write_metrics(run_state *run)
     if (command_metrics_write(run->metering, run->records, run->count, &st) == BN_OK)
         return;
     run->no_report = true;
-    const cli_exit code = cli_complain(&st);
-    if (code > run->worst)
-        run->worst = code;
+    run->worst = worse(run->worst, cli_complain(&st));
 }
 
-/* The same where BEFORE processes had ended and NOW as many have, if it is time. */
-static void report_every(run_state *run, size_t before, size_t now)
-{
-    const size_t every = (size_t)run->metering->every;
-    if (every > 0 && now / every > before / every)
-        write_metrics(run);
-}
-
-/* The groups of LIST, which gets arranged; *COUNT of them (malloc). */
+/* Arranges LIST into groups; *COUNT of them (malloc). */
 static command_group *make_groups(job_experiment *list, size_t of, int processes, bool separate,
                                   size_t *count)
 {
     *count = job_groups_arrange(list, of);
-    command_group *groups = calloc(*count + 1, sizeof *groups);
+    command_group *groups = bn_zalloc(*count + 1, sizeof *groups);
     size_t first = 0;
-    for (size_t i = 0; groups && i < *count; i++) {
+    for (size_t i = 0; i < *count; i++) {
         command_group *g = &groups[i];
         g->list = &list[first];
         g->count = job_group_end(list, of, first) - first;
@@ -210,11 +196,11 @@ static command_group *make_groups(job_experiment *list, size_t of, int processes
     return groups;
 }
 
-/* Workers that the COUNT GROUPS take, as far as it is known. */
+/* Workers for the COUNT GROUPS, by the processes that they have so far. */
 static size_t workers_of(const command_group *groups, size_t count)
 {
     size_t sum = 0;
-    for (size_t i = 0; groups && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         sum +=
             (size_t)groups[i].group.processes * job_group_workers(groups[i].list, groups[i].count);
     return sum;
@@ -223,7 +209,7 @@ static size_t workers_of(const command_group *groups, size_t count)
 static int most_processes(const command_group *groups, size_t count)
 {
     int most = 0;
-    for (size_t i = 0; groups && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         most = groups[i].group.processes > most ? groups[i].group.processes : most;
     return most;
 }
@@ -232,7 +218,7 @@ static int most_processes(const command_group *groups, size_t count)
 static void run_turn(run_state *run, command_group *groups, size_t count, size_t which, int process)
 {
     command_group *g = &groups[which];
-    const size_t before = run->number;
+    const size_t before = run->number, every = (size_t)run->metering->every;
     const uint64_t start = bn_now_ns();
     run->planned = workers_of(groups, count);
     if (!run->output->quiet)
@@ -243,31 +229,27 @@ static void run_turn(run_state *run, command_group *groups, size_t count, size_t
     else
         run->paces[which].processes = 0;
     run->number += job_group_workers(g->list, g->count);
-    report_every(run, before, run->number);
+    if (every > 0 && run->number / every > before / every)
+        write_metrics(run);
 }
 
-/* Runs LIST: a process of each group, then the next process of each, in a random order. A drift of
- * the machine so hits all of them alike, and whoever stops early has something of each. */
-static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int processes,
-                          bn_status *st)
+/* Runs LIST: a process of each group, then the next process of each, in a random order. Drift of
+ * the machine then affects all of them alike, and an interrupted run has some processes of each. */
+static void run_groups(run_state *run, job_experiment *list, size_t of, int processes)
 {
     size_t count = 0;
     command_group *groups = make_groups(list, of, processes, run->separate, &count);
-    size_t *order = calloc(count + 1, sizeof *order);
+    size_t *order = bn_zalloc(count + 1, sizeof *order);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    run->kept = calloc(JOB_MOST_MEMBERS, sizeof *run->kept);
-    run->members = calloc(JOB_MOST_MEMBERS, sizeof *run->members);
-    run->paces = calloc(count + 1, sizeof *run->paces);
-    if (!groups || !order || !rng || !run->kept || !run->members || !run->paces)
-        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu groups", count);
-    else
-        gsl_rng_set(rng, (unsigned long)bn_now_ns());
-    for (size_t i = 0; order && i < count; i++)
+    run->kept = bn_zalloc(JOB_MOST_MEMBERS, sizeof *run->kept);
+    run->members = bn_zalloc(JOB_MOST_MEMBERS, sizeof *run->members);
+    run->paces = bn_zalloc(count + 1, sizeof *run->paces);
+    gsl_rng_set(rng, (unsigned long)bn_now_ns());
+    for (size_t i = 0; i < count; i++)
         order[i] = i;
-    if (st->code == BN_OK && !run->output->quiet)
+    if (!run->output->quiet)
         job_progress_tell("", &groups[0].group, list, of, run->paces);
-    for (int process = 1; process <= most_processes(groups, count) && st->code == BN_OK;
-         process++) {
+    for (int process = 1; process <= most_processes(groups, count); process++) {
         if (process > 1)
             gsl_ran_shuffle(rng, order, count, sizeof *order);
         for (size_t i = 0; i < count && !job_interrupted() && !run->store_lost && !run->refused;
@@ -276,21 +258,19 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
                 run_turn(run, groups, count, order[i], process);
     }
     run->planned = workers_of(groups, count);
-    for (size_t i = 0; groups && i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         run->expected += (size_t)groups[i].group.processes * groups[i].count;
-    for (size_t i = 0; groups && i < count; i++)
         job_spent_add(&run->spent, &groups[i].group.spent);
-    if (rng)
-        gsl_rng_free(rng);
+    }
+    gsl_rng_free(rng);
     free(run->kept);
     free(run->members);
     free(run->paces);
     free(order);
     free(groups);
-    return st->code;
 }
 
-/* Ends the progress with where the time went. */
+/* Where the time of the run went. */
 static void print_spent(const run_state *run)
 {
     bn_text line = {0};
@@ -300,21 +280,21 @@ static void print_spent(const run_state *run)
     bn_text_free(&line);
 }
 
-/* Says what costs most of what could be mended, where people read; nothing of healthy steps. */
-static void print_complaint(const run_state *run, const char *store)
+/* The finding that costs most, if there is one, in formats for people. */
+static void print_first_finding(const run_state *run, const char *store)
 {
     bn_text text = {0};
     const res_collection all = {.records = run->records, .count = run->count};
     const bool read = res_format_is_text(run->format) || run->format == RES_TABLE_MARKDOWN;
     if (read && run->count > 0)
         res_put_first_finding(&all, &text);
-    if (text.length > 0 && !text.failed)
+    if (text.length > 0)
         cli_note("[%zu/%zu] doctor: %s. bench doctor %s says more", run->spent.processes,
                  run->planned, text.data, store);
     bn_text_free(&text);
 }
 
-/* Ends the run with what can be done with its records. */
+/* Commands that go on with the records. */
 static void print_next(const run_state *run, const char *store)
 {
     const size_t done = run->spent.processes, of = run->planned;
@@ -331,8 +311,9 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     const char *store = list[0].store;
     bn_status st = {.code = BN_OK};
     job_supervise_begin();
-    if (job_cache_begin(store, &run->cache, &st) != BN_OK ||
-        run_groups(run, list, count, processes, &st) != BN_OK)
+    if (job_cache_begin(store, &run->cache, &st) == BN_OK)
+        run_groups(run, list, count, processes);
+    else
         run->worst = cli_complain(&st);
     job_cache_end(&run->cache);
     cli_line_clear();
@@ -341,17 +322,16 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     write_metrics(run);
     if (!job_interrupted()) {
         if (!run->store_lost)
-            print_complaint(run, store);
+            print_first_finding(run, store);
         if (run->count > 0 && !run->store_lost)
             print_next(run, store);
         return run->worst;
     }
-    cli_say("bench: interrupted; %zu of %zu records are done and kept in %s", run->count,
-            run->expected, store);
+    cli_say("bench: interrupted; %s has %zu of %zu records", store, run->count, run->expected);
     return CLI_EXIT_INTERRUPTED;
 }
 
-/* Writes the index of the graphs that were compiled. */
+/* Writes the index of the compiled graphs. */
 static cli_exit report_graphs(const run_state *run, const job_matrix *matrix)
 {
     bn_status st = {.code = BN_OK};
@@ -361,7 +341,7 @@ static cli_exit report_graphs(const run_state *run, const job_matrix *matrix)
         return cli_complain(&st);
     cli_note("[%zu/%zu] graphs: %s/index.txt; next: bench diff A B", run->spent.processes,
              run->planned, matrix->graph_report);
-    /* Programs that others wrote may be no text. */
+    /* Programs of --program may be byte code, which has no text here. */
     if (missing == 0 || matrix->program)
         return CLI_EXIT_OK;
     cli_say("bench: %s lacks the texts of %zu graphs; index.txt says why", matrix->graph_report,
@@ -380,8 +360,8 @@ static bn_code begin_recordings(const job_matrix *matrix, const job_experiment *
         return BN_OK;
     if (!frameworks)
         return bn_fail(st, BN_INVALID,
-                       "--recordings: only front end bench runs here, and nothing of it is "
-                       "recorded; name others with --front-end");
+                       "--recordings: only front end bench runs, which is not recorded; name "
+                       "others with --front-end");
     return bn_make_folder(matrix->recordings, st);
 }
 
@@ -394,8 +374,7 @@ static cli_exit report_timeline(const run_state *run, const job_matrix *matrix, 
     snprintf(prefix, sizeof prefix, "[%zu/%zu]", run->spent.processes, run->planned);
     if (command_timeline_write(matrix, folder, prefix, &st) == BN_OK)
         return code;
-    const cli_exit told = cli_complain(&st);
-    return told > code ? told : code;
+    return worse(code, cli_complain(&st));
 }
 
 /* Writes the folder of a debug run of the COUNT experiments LIST. */
@@ -411,26 +390,21 @@ static cli_exit report_all(const run_state *run, const job_experiment *list, siz
     return job_interrupted() ? CLI_EXIT_INTERRUPTED : CLI_EXIT_OK;
 }
 
-/* What else was asked for beside the tables of the COUNT experiments LIST. CODE is the run's own.
- */
+/* Further requested outputs of the COUNT experiments LIST. CODE is the run's own. */
 static cli_exit report_others(const run_state *run, const job_matrix *matrix,
                               const job_experiment *list, size_t count, cli_exit code)
 {
     if (matrix->recordings)
         cli_note("[%zu/%zu] recordings: %s; next: bench steps DIR, of one of its folders",
                  run->spent.processes, run->planned, matrix->recordings);
-    if (matrix->graph_report && run->count > 0) {
-        const cli_exit reported = report_graphs(run, matrix);
-        code = reported > code ? reported : code;
-    }
-    if (run->metering->debug) {
-        const cli_exit reported = report_all(run, list, count);
-        code = reported > code ? reported : code;
-    }
+    if (matrix->graph_report && run->count > 0)
+        code = worse(code, report_graphs(run, matrix));
+    if (run->metering->debug)
+        code = worse(code, report_all(run, list, count));
     return code;
 }
 
-/* Whether the files that what is measured goes to may be written. */
+/* Whether the output files may be written. */
 static bn_code check_outputs(const job_matrix *matrix, const cli_output *output, bn_status *st)
 {
     bn_code code = cli_check_new(output, "--timeline", matrix->timeline, st);
@@ -537,7 +511,7 @@ static int show_table(const command_selection *selection, const char *table,
         code = command_index_load(selection->store, false, &index, &part, &st);
     if (code == BN_OK)
         code = command_both_read(selection, &index, &part, only ? NULL : &all, &estimates, &st);
-    /* Of a damaged file nobody knows which of the two it was. */
+    /* A damaged file may have been a measurement or an estimate. */
     size_t damaged = all.damaged_count + estimates.damaged_count;
     if (code == BN_OK && only) {
         job_say_damaged(index.damaged, index.damaged_count);
@@ -577,20 +551,20 @@ typedef struct run_options {
 static const cli_option run_rows[] = {
     {"metrics", "FILE", CLI_TEXT, AT(metering.file),
      .text = "also write a report of metrics and counters, in the layout of PyTorch/XLA's, or "
-             "as JSON where FILE ends in .json; -: to standard output. FILE must not exist; "
+             "as JSON if FILE ends in .json; -: to standard output. FILE must not exist; "
              "--force replaces it"},
     {"metrics-every", "N", CLI_NUMBER, AT(metering.every), .fallback = "0",
      .text = "write the report of --metrics also whenever N more processes have ended"},
     {"debug-run", "DIR", CLI_TEXT, AT(metering.debug),
      .text = "also write all reports of the run into DIR, a new or empty folder, with a page that "
-             "leads through them, index.html: tables, goodput, the doctor, what is compiled again "
-             "and where, scopes, steps, timeline, metrics, graphs"},
+             "leads through them, index.html: tables, goodput, findings, recompilations, scopes, "
+             "steps, timeline, metrics, graphs"},
     {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .fallback = "10", .least = 1,
-     .text = "steps.txt of --debug-run has every N-th of the measured steps; its timeline goes by "
+     .text = "steps.txt of --debug-run has every N-th measured step; its timeline follows "
              "--timeline-every"},
     {"force", NULL, CLI_FLAG, AT(output.force),
-     .text = "replace output files that are there already: those of --debug-run, --timeline, "
-             "--metrics and --output"},
+     .text = "replace existing output files: those of --debug-run, --timeline, --metrics and "
+             "--output"},
 };
 
 static bn_code check_run(void *options, const cli_call *call, bn_status *st)
@@ -610,7 +584,7 @@ static int run(void *options, const cli_call *call)
 const cli_command command_run = {
     .name = "run",
     .usage = "bench [run] [OPTIONS]",
-    .summary = "run models in modes on runtimes, write a record of each, print the tables",
+    .summary = "measure models in modes on runtimes, write records, print tables",
     .section = JOB_SECTION_MEASURE,
     .also = "benchmark",
     .bare = "model",
@@ -637,12 +611,8 @@ typedef struct table_options {
 #define AT(member) offsetof(table_options, member)
 
 static const cli_option table_rows[] = {
-    {"table", "NAME", CLI_TEXT, AT(table), .fallback = "speedup", .choices = RES_TABLE_NAMES,
-     .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
-             "parts); goodput (what of all wall time was device work of steps, and where the rest "
-             "went); compile; memory; costs (of a traced node, an execution, an argument, by "
-             "framework); published (captured over lazy steps, beside PyTorch/XLA's published "
-             "speedups); estimates (of bench estimate --store: nothing was measured)"},
+    {"table", "NAME", CLI_TEXT, AT(table), .fallback = "speedup", .values = res_table_names,
+     .more = res_table_summaries, .text = ""},
 };
 
 static int table(void *options, const cli_call *call)
@@ -655,7 +625,7 @@ static int table(void *options, const cli_call *call)
 const cli_command command_table = {
     .name = "table",
     .usage = "bench table [--store DIR] [--table NAME] [--model NAME]",
-    .summary = "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
+    .summary = "print tables of records: speedups, executions, ledgers, compilation, memory",
     .section = JOB_SECTION_LOOK,
     .also = "show, results",
     .bare = "store",

@@ -1,4 +1,4 @@
-/* selection.c - which records of a folder a command is asked about, and their series. */
+/* selection.c - the records of a folder that a command works on, and their series. */
 #include "harness/commands/selection_priv.h"
 #include "results/records/estimates.h"
 #include "results/recordings/recordings.h"
@@ -44,12 +44,12 @@ const cli_table *command_series_table(void)
          .text = "wall or device (a step), overhead (an execution), trace (a step), compile (all "
                  "graphs)"},
         {"level", "P", CLI_REAL, offsetof(command_series, level), .fallback = "0.05",
-         .text = "probability of any false change point in a series that has none"},
+         .text = "probability of a false change point in a series that has none"},
         {"least-change", "R", CLI_REAL, offsetof(command_series, least_change), .fallback = "0.01",
-         .text = "smaller changes are not shown; 0.01 is 1 %"},
+         .text = "leave out smaller changes; 0.01 is 1 %"},
         {"night-hours", "TIME", CLI_HOURS, offsetof(command_series, night_hours), .fallback = "12",
          .about = COMMAND_ABOUT_SITE,
-         .text = "records of one build within this time are one night: 12h, 90m (a number alone: "
+         .text = "records of one build within this time form one night: 12h, 90m (a number alone: "
                  "hours)"},
         {"reindex", NULL, CLI_FLAG, offsetof(command_series, reindex), .about = COMMAND_ABOUT_SITE,
          .text = "read every record again, whatever the store's index.tsv says"},
@@ -118,8 +118,8 @@ static void try_values(const res_index *index, const res_axis *axis, bn_text *kn
     bn_text_free(&value);
 }
 
-/* None of INDEX or of PART, which are called KIND, has VALUE of AXIS: says which one of theirs may
- * be meant. */
+/* None of INDEX or of PART, which are called KIND, has VALUE of AXIS: suggests one that they have.
+ */
 static void refuse_value(const command_selection *selection, const char *kind,
                          const res_index *index, const res_index *part, const cli_value *value,
                          const res_axis *axis, bn_status *st)
@@ -136,8 +136,9 @@ static void refuse_value(const command_selection *selection, const char *kind,
     bn_text_free(&known);
 }
 
-/* Whether each word of SELECTION is one of a record of INDEX or of PART, which may be NULL, or
- * there are none. ST says of the first that is not what may be meant, and calls them KIND. */
+/* Whether each value of SELECTION occurs in a record of INDEX or of PART, which may be NULL, or
+ * there are no records. ST names the first that does not, with a suggestion; messages call the
+ * records KIND. */
 static bool all_known(const command_selection *selection, const char *kind, const res_index *index,
                       const res_index *part, bn_status *st)
 {
@@ -159,7 +160,7 @@ bn_code command_refuse_selection(const command_selection *selection, const res_i
                                  bn_status *st)
 {
     if (all_known(selection, "records", index, NULL, st))
-        bn_fail(st, BN_NOT_FOUND, "%s: none of the %zu records is one that you asked for",
+        bn_fail(st, BN_NOT_FOUND, "%s: none of the %zu records has all selected values",
                 selection->store, index->count);
     return BN_NOT_FOUND;
 }
@@ -191,21 +192,21 @@ static bn_code no_records(const char *store, bn_status *st)
     if (rec_open(store, &recording, &ignored) == BN_OK) {
         rec_close(recording);
         return bn_fail(st, BN_NOT_FOUND,
-                       "%s is a recording, and no store of records; bench import --store DIR makes "
-                       "a record of it, bench steps and bench doctor read it",
-                       store);
+                       "%s is a recording, not a store of records; bench steps %s and bench doctor "
+                       "%s read it, bench import --store DIR %s makes a record of it",
+                       store, store, store, store);
     }
     return bn_fail(st, BN_NOT_FOUND,
-                   "%s: no records are there; bench run --store DIR writes some, and --store names "
-                   "their folder",
-                   store);
+                   "%s has no records; bench run --store %s writes some, or name another folder "
+                   "with --store",
+                   store, store);
 }
 
 void command_say_estimates(size_t count)
 {
     if (count > 0)
         cli_say("bench: %zu record%s estimated, not measured, and left out here; bench table "
-                "--table " RES_TABLE_ESTIMATES " has %s",
+                "--table " RES_TABLE_ESTIMATES " shows %s",
                 count, count == 1 ? " is" : "s are", count == 1 ? "it" : "them");
 }
 
@@ -231,10 +232,11 @@ bn_code command_index_load(const char *store, bool rebuild, res_index *index, re
 
 void command_say_index(const res_index *index)
 {
-    cli_note("%zu records, of which %zu files were read, the others by the index", index->count,
+    cli_note("%zu records, of which %zu files were read; the others are in the index", index->count,
              index->read);
     if (index->unsaved.code != BN_OK)
-        cli_note("the next call will read them again: %s", index->unsaved.message);
+        cli_note("the index was not saved, so the next call reads them again: %s",
+                 index->unsaved.message);
 }
 
 static void say_misdates(const res_misdates *misdates)
@@ -311,9 +313,9 @@ bn_code command_both_read(const command_selection *selection, const res_index *i
         return code;
     if (all_known(selection, "estimates", part, NULL, st))
         bn_fail(st, BN_NOT_FOUND,
-                "%s: none of %zu records is an estimate that was asked for; bench estimate --store "
-                "DIR writes some",
-                selection->store, index->count + part->count);
+                "%s: none of %zu records is a selected estimate; bench estimate --store %s writes "
+                "some",
+                selection->store, index->count + part->count, selection->store);
     return BN_NOT_FOUND;
 }
 

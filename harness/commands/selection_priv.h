@@ -1,5 +1,5 @@
 /*
- * selection_priv.h - which records of a folder a command is asked about, and their series.
+ * selection_priv.h - the records of a folder that a command works on, and their series.
  */
 #ifndef BENCH_HARNESS_SELECTION_H
 #define BENCH_HARNESS_SELECTION_H
@@ -8,12 +8,13 @@
 #include "results/nights/nights.h"
 #include "results/tables/tables.h"
 
-/* Which records of a store are asked about: for each axis some values; an empty list: all. */
+/* Selects records of a store: for each axis some values; an empty list: all. */
 typedef struct command_selection {
     const char *store;
     cli_list axis[RES_AXIS_COUNT];
 } command_selection;
-/* How series over nights are made. */
+
+/* Options of series over nights. */
 typedef struct command_series {
     const char *metric;  /* the name of a res_metric */
     double night_hours;  /* records of one build within so many hours are one night */
@@ -35,46 +36,46 @@ enum {
 const cli_table *command_selection_table(void);
 const cli_table *command_series_table(void);
 
-/* Whether SELECTION asks for E. The name of a runtime's file stands for its path. */
+/* Whether SELECTION has E. The name of a runtime's file stands for its path. */
 bool command_selected(const command_selection *selection, const res_experiment *e);
 
-/* The index of STORE, made or brought up to date with progress on a terminal. REBUILD: from the
- * files alone. Estimates are taken out of it (res_index_split), into ESTIMATES; NULL: standard
- * error says that they are left out. BN_NOT_FOUND where there is no record. */
+/* The index of STORE, made or updated with progress on a terminal. REBUILD: from the files alone.
+ * Estimates are moved into ESTIMATES (res_index_split); NULL: they are left out, and standard error
+ * says so. BN_NOT_FOUND: there is no record. */
 BN_MUST_USE bn_code command_index_load(const char *store, bool rebuild, res_index *index,
                                        res_index *estimates, bn_status *st);
-/* Says on standard error how many records INDEX has, and how many files were read for it. */
+/* Reports on standard error how many records INDEX has, and how many files were read for it. */
 void command_say_index(const res_index *index);
-/* BN_NOT_FOUND, since no record of INDEX is of what SELECTION asks for: says which of the store's
- * values may be meant by a word that no record has. */
+/* BN_NOT_FOUND: SELECTION has no record of INDEX; suggests a value of the store for one that no
+ * record has. */
 bn_code command_refuse_selection(const command_selection *selection, const res_index *index,
                                  bn_status *st);
-/* Says the same on standard error of a word beside others that records do have: nothing else would
- * tell that it counted for nothing. PART: further records, or NULL. */
+/* Warns on standard error, with a suggestion, of a selected value that no record has, although
+ * other values select some. PART: further records, or NULL. */
 void command_say_unknown(const command_selection *selection, const res_index *index,
                          const res_index *part);
-/* Says on standard error that COUNT estimates are left out, unless there are none. */
+/* Reports on standard error that COUNT estimates are left out; nothing for 0. */
 void command_say_estimates(size_t count);
-/* All records of STORE but estimates and those with wrong dates, of which it says so on standard
- * error: one could pass for the latest. */
+/* All records of STORE except estimates and those with wrong dates, which could pass for the
+ * latest; standard error says how many are left out. */
 BN_MUST_USE bn_code command_all_read(const char *store, res_collection *all, bn_status *st);
-/* The records of SELECTION's store that tables can be made of (res_latest_read), of those that it
- * asks for. Says on standard error which were left out for their dates. BN_NOT_FOUND where there
- * are none, but for a store whose records are all damaged. */
+/* The latest records of SELECTION for tables (res_latest_read). Standard error says which are left
+ * out for their dates. BN_NOT_FOUND: there are none, unless all records of the store are damaged.
+ */
 BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,
                                          res_collection *all, bn_status *st);
 
-/* The same, by the index of its store, which it loads; names damaged records on standard error. */
+/* The same with the index of its store, which it loads; names damaged records on standard error. */
 BN_MUST_USE bn_code command_latest_read(const command_selection *selection, res_collection *all,
                                         bn_status *st);
-/* The same into ALL, unless it is NULL, and into ESTIMATES what PART, the estimates of INDEX, has
- * of what is asked for. BN_NOT_FOUND where neither has any. */
+/* The same into ALL, unless it is NULL, and the selected estimates, of PART, into ESTIMATES.
+ * BN_NOT_FOUND: there are neither. */
 BN_MUST_USE bn_code command_both_read(const command_selection *selection, const res_index *index,
                                       const res_index *part, res_collection *all,
                                       res_collection *estimates, bn_status *st);
 
-/* Makes the series of those records of INDEX, which must outlive HISTORY, that SELECTION asks for;
- * there may be none. HISTORY is to be freed also after a failure. */
+/* Makes the series of SELECTION's records in INDEX, which must outlive HISTORY; there may be none.
+ * HISTORY is to be freed also after a failure. */
 BN_MUST_USE bn_code command_history_make(const command_selection *selection,
                                          const command_series *series, const res_index *index,
                                          res_history *history, bn_status *st);

@@ -1,7 +1,6 @@
 /*
- * steps.c - bench steps: where the time of a recording's steps went, and what follows from it.
+ * steps.c - bench steps: where the time of a recording's steps went, and what bounds them.
  */
-#include "harness/jobs/jobs.h"
 #include "harness/commands/recording_priv.h"
 #include "results/recordings/views.h"
 #include "results/tables/tables.h"
@@ -16,8 +15,7 @@
 /* And threads. */
 #define MOST_THREADS  8
 
-/* ---- cells ------------------------------------------------------------------------------------
- */
+/* ---- cells ------------------------------------------------------------------------------ */
 
 /* A short text by value. */
 typedef struct cell {
@@ -201,12 +199,7 @@ static void put_program(const rec_steps *steps, const rec_step_program *p, bool 
 
 #define PROGRAM_COLUMNS 9
 
-static bool told_by_profile(const char *head)
-{
-    return strcmp(head, "kernels") == 0 || strcmp(head, "overhead") == 0;
-}
-
-/* Fills LIST; returns how many there are. */
+/* The columns of a table of programs into LIST; returns their number. */
 static size_t program_columns(res_sheet_column list[PROGRAM_COLUMNS], bool profiled)
 {
     static const res_sheet_column all[PROGRAM_COLUMNS] = {
@@ -214,9 +207,12 @@ static size_t program_columns(res_sheet_column list[PROGRAM_COLUMNS], bool profi
         {"overhead", true}, {"device", true}, {"call", true},
         {"gap", true},      {"in", true},     {"out", true}};
     size_t count = 0;
-    for (size_t i = 0; i < PROGRAM_COLUMNS; i++)
-        if (profiled || !told_by_profile(all[i].head))
+    for (size_t i = 0; i < PROGRAM_COLUMNS; i++) {
+        const bool of_profile =
+            strcmp(all[i].head, "kernels") == 0 || strcmp(all[i].head, "overhead") == 0;
+        if (profiled || !of_profile)
             list[count++] = all[i];
+    }
     return count;
 }
 
@@ -240,7 +236,7 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
 
 /* ---- gaps ------------------------------------------------------------------------------- */
 
-/* A row of NAME with the parts GAP of a gap, by whose they are. */
+/* A row of NAME: the parts GAP of a gap, by what caused them. */
 static void put_gap(json_t *rows, const char *name, size_t most, const double *gap)
 {
     const double pjrt = gap[REC_PART_DISPATCH] + gap[REC_PART_TRANSFER] + gap[REC_PART_READ] +
@@ -256,8 +252,8 @@ static void put_gap(json_t *rows, const char *name, size_t most, const double *g
     res_sheet_put(row, "%s", time_cell(gap[REC_PART_IDLE]).text);
 }
 
-/* What the host did in the device's gaps, by the program that came next. Programs are those of
- * put_programs, all others are one row. */
+/* The host's work during the device's gaps, by the program that came next. Programs that
+ * put_programs leaves out share a row. */
 static void put_gaps(const rec_steps *steps, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {{"gap before", false}, {"a step", true},
@@ -271,12 +267,12 @@ static void put_gaps(const rec_steps *steps, res_format format, bn_text *out)
     for (size_t i = 0; i < steps->program_count; i++) {
         const rec_step_program *p = &steps->programs[i];
         const rec_program *program = &steps->process->programs[p->program];
-        const bool told = whole || is_among(shown, count, i);
+        const bool has_row = whole || is_among(shown, count, i);
         for (int k = 0; k < REC_PART_COUNT; k++) {
             all[k] += p->gap_ns[k];
-            others[k] += told ? 0 : p->gap_ns[k];
+            others[k] += has_row ? 0 : p->gap_ns[k];
         }
-        if (told)
+        if (has_row)
             put_gap(rows, program->name[0] ? program->name : program->hash, whole ? 199 : MOST_NAME,
                     p->gap_ns);
     }
@@ -289,7 +285,7 @@ static void put_gaps(const rec_steps *steps, res_format format, bn_text *out)
 
 /* ---- words ------------------------------------------------------------------------------ */
 
-/* Whose steps they are, and how many. */
+/* Number and origin of the steps. */
 static void put_head(const rec_steps *steps, bn_text *out)
 {
     const rec_process *p = steps->process;
@@ -328,20 +324,19 @@ void command_put_words(const char *words, res_format format, bn_text *out)
     bn_text lines = {0};
     res_put_lines(&lines, format, words);
     bn_text_wrap(out, lines.data ? lines.data : "", res_narrow());
-    out->failed = out->failed || lines.failed;
     bn_text_free(&lines);
 }
 
 /* Below the tables, as wide as a terminal. */
 static const char legend[] =
-    "\nthreads: means of a step; host_work: on a CPU outside of calls; the ledger is of\n"
-    "the first one. programs: times: a step; device, call: of an execution; gap: the\n"
-    "device did nothing before; in, out: buffers\n";
+    "\nthreads: means per step; host_work: on a CPU outside of calls; the ledger is the\n"
+    "first thread's. programs: times: per step; device, call: per execution; gap: the\n"
+    "device was idle before; in, out: buffers\n";
 static const char gaps_legend[] =
-    "gap before: mean of a step in which the device does nothing and that program is\n"
-    "next, by what the host does; PJRT: in calls that dispatch, send, read or compile\n";
+    "gap before: mean per step of the time in which the device is idle before that\n"
+    "program, by what the host does; PJRT: calls that dispatch, send, read, compile\n";
 static const char kernels_legend[] =
-    "kernels: of an execution, while at least one ran, by the plugin's profiler;\n"
+    "kernels: per execution, while at least one ran, by the plugin's profiler;\n"
     "overhead: the rest of device: call, launch, gaps between kernels, way back\n";
 
 /* The tables for people, with the sentences around them where FORMAT has room for such. */
@@ -375,7 +370,6 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
         bn_text_putc(out, '\n');
         command_put_words(words.data, format, out);
     }
-    out->failed = out->failed || head.failed || words.failed;
     bn_text_free(&head);
     bn_text_free(&words);
 }
@@ -394,31 +388,25 @@ bool command_say_damage(const rec_recording *r)
     return r->damaged_count > 0 || r->about_fault.code != BN_OK;
 }
 
-static bn_code show(const rec_recording *recording, const rec_steps *steps, res_format format,
-                    bn_status *st)
+static void show(const rec_recording *recording, const rec_steps *steps, res_format format)
 {
     const rec_answer answer = rec_answer_make(steps);
     bn_text text = {0}, page = {0};
     if (format == RES_TABLE_JSON) {
         json_t *o = rec_steps_json(recording, steps, &answer);
-        if (!o)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer");
         cli_json(o);
         json_decref(o);
-        return BN_OK;
+        return;
     }
     put_all(steps, &answer, format, &text);
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, "Steps of a recording", text.data);
-    const bool failed = text.failed || page.failed || !text.data;
-    if (!failed)
-        cli_show(page.data ? page.data : text.data);
+    cli_show_text(page.data ? &page : &text);
     bn_text_free(&text);
     bn_text_free(&page);
-    return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the tables") : BN_OK;
 }
 
-/* Tells programs, too, that a process compiles in each of its steps. */
+/* As JSON where it is why there are no steady steps: a process that compiles in each of them. */
 static void show_compiles(const rec_recording *recording, uint32_t pid)
 {
     const rec_process *process = rec_process_find(recording, pid);
@@ -464,7 +452,7 @@ static int run(void *options, const cli_call *call)
     if (code == BN_OK && own->trace)
         code = rec_timeline_write(steps->process, steps, own->trace, output->force, &st);
     if (code == BN_OK)
-        code = show(recording, steps, format, &st);
+        show(recording, steps, format);
     rec_steps_free(steps);
     rec_close(recording);
     if (code != BN_OK)
@@ -493,7 +481,7 @@ static const cli_option rows[] = {
 const cli_command command_steps = {
     .name = "steps",
     .usage = "bench steps DIR [--step-program NAME] [--format json]",
-    .summary = "where the time of a recording's steps went, on host and device, and what bounds them",
+    .summary = "show where the time of a recording's steps went, and what bounds them",
     .section = JOB_SECTION_OTHERS,
     .words = "DIR",
     .most_words = 1,

@@ -4,6 +4,7 @@
 #include "harness/commands/timeline_priv.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,8 @@ bn_code command_timeline_begin(const job_matrix *matrix, job_experiment *list, s
     *folder = NULL;
     if (!matrix->timeline || count == 0)
         return BN_OK;
-    *folder = calloc(1, PATH_MAX);
-    if (!*folder)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a timeline");
-    /* A file that cannot be written is told before anything was measured. */
+    *folder = bn_zalloc(1, PATH_MAX);
+    /* A file that cannot be written ends the run before anything is measured. */
     bn_code code = bn_writer_begin(matrix->timeline, &trial, st);
     bn_writer_drop(trial);
     if (code == BN_OK)
@@ -32,12 +31,12 @@ bn_code command_timeline_begin(const job_matrix *matrix, job_experiment *list, s
         others = others || job_is_framework(&list[i].what);
     }
     if (code == BN_OK && others)
-        cli_note("the timeline has bench's own runs; for other front ends: bench record, bench "
-                 "steps --trace");
+        cli_note("the timeline has bench's own runs only; for other front ends: bench record, "
+                 "then bench steps --trace");
     return code;
 }
 
-/* ---- what workers left ------------------------------------------------------------------- */
+/* ---- timelines of workers ---------------------------------------------------------------- */
 
 static int is_timeline(const struct dirent *entry)
 {
@@ -45,46 +44,35 @@ static int is_timeline(const struct dirent *entry)
     return length > end && strcmp(entry->d_name + length - end, JOB_TIMELINE_END) == 0;
 }
 
-/* Reads NAME of FOLDER, if its worker came to write it; else *ROW is NULL. */
-static bn_code read_one(const char *folder, const char *name, bn_timeline **row, bn_status *st)
-{
-    char path[PATH_MAX + 300];
-    bn_status own = {.code = BN_OK};
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    *row = NULL;
-    /* The worker crashed, or was killed while it wrote: the others' are good. */
-    if (bn_timeline_read(path, row, &own) == BN_OK || own.code == BN_FORMAT)
-        return BN_OK;
-    *st = own;
-    return st->code;
-}
-
-/* All timelines of FOLDER in the order of their names, in *ROWS (malloc); LOST: processes without
- * one. */
+/* All whole timelines of FOLDER in the order of their names, in *ROWS (malloc); *LOST: of the
+ * others, whose workers crashed or were killed while they wrote. */
 static bn_code read_all(const char *folder, bn_timeline ***rows, size_t *count, size_t *lost,
                         bn_status *st)
 {
     struct dirent **entries = NULL;
     const int found = scandir(folder, &entries, is_timeline, alphasort);
     bn_code code = BN_OK;
-    *rows = found < 0 ? NULL : calloc((size_t)found + 1, sizeof **rows);
-    *count = *lost = 0;
-    if (!*rows)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a timeline");
+    if (found < 0)
+        return bn_fail_errno(st, errno, "%s", folder);
+    *rows = bn_zalloc((size_t)found + 1, sizeof **rows);
     for (int i = 0; i < found; i++) {
+        char path[PATH_MAX + 300];
+        bn_status own = {.code = BN_OK};
         bn_timeline *row = NULL;
-        if (code == BN_OK)
-            code = read_one(folder, entries[i]->d_name, &row, st);
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (code == BN_OK && bn_timeline_read(path, &row, &own) != BN_OK) {
+            *lost += own.code == BN_FORMAT;
+            code = own.code == BN_FORMAT ? BN_OK : bn_fail(st, own.code, "%s", own.message);
+        }
         if (row)
             (*rows)[(*count)++] = row;
-        *lost += code == BN_OK && !row;
         free(entries[i]);
     }
     free(entries);
     return code;
 }
 
-/* Notes what is in the timeline, and what is not. */
+/* Notes on standard error how much of the run the timeline has. */
 static void note_rows(const char *file, const char *prefix, bn_timeline *const *rows, size_t count,
                       size_t lost)
 {
@@ -99,11 +87,10 @@ static void note_rows(const char *file, const char *prefix, bn_timeline *const *
     cli_note("%s timeline: %s, %lld of %lld measured steps in %zu row%s; open it in Perfetto",
              prefix, file, (long long)shown, (long long)ran, count, count == 1 ? "" : "s");
     if (full > 0)
-        cli_note("%s timeline: %zu row%s ran out of room, and later steps are not in it", prefix,
-                 full, full == 1 ? "" : "s");
+        cli_note("%s timeline: %zu row%s ran out of room and lack later steps", prefix, full,
+                 full == 1 ? "" : "s");
     if (lost > 0)
-        cli_note("%s timeline: %zu process%s ended without leaving one", prefix, lost,
-                 lost == 1 ? "" : "es");
+        cli_note("%s timeline: %zu process%s left none", prefix, lost, lost == 1 ? "" : "es");
 }
 
 bn_code command_timeline_write(const job_matrix *matrix, const char *folder, const char *prefix,
@@ -119,8 +106,8 @@ bn_code command_timeline_write(const job_matrix *matrix, const char *folder, con
     if (code == BN_OK)
         note_rows(matrix->timeline, prefix, rows, count - left_out, lost);
     if (code == BN_OK && left_out > 0)
-        cli_note("%s timeline: %zu rows are left out, since the file would be too long", prefix,
-                 left_out);
+        cli_note("%s timeline: %zu row%s left out: the file would be too long", prefix, left_out,
+                 left_out == 1 ? "" : "s");
     for (size_t i = 0; rows && i < count; i++)
         bn_timeline_free(rows[i]);
     free(rows);

@@ -9,13 +9,13 @@
 #include <strings.h>
 
 #define MOST_EXPERIMENTS 1000000 /* of one matrix */
-/* The modes of recorded steps, and those that they run in where nobody says. */
+/* The modes of recorded steps, and how many of them run by default. */
 #define STEP_MODES       MODE_REPLAY "," MODE_REPLAY_AWAITED "," MODE_REPLAY_PACED
 #define USUAL_STEP_MODES 2
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* Value INDEX that AXIS takes, of a recorded STEP or of a model, into WORD; false after the last,
+/* Known value INDEX of AXIS, for a recorded STEP or for models, into WORD; false after the last,
  * and where AXIS takes any value. */
 static bool axis_value(res_axis_id axis, bool step, size_t index, char word[RES_TEXT])
 {
@@ -31,7 +31,7 @@ static bool axis_value(res_axis_id axis, bool step, size_t index, char word[RES_
     return true;
 }
 
-/* What may be meant, beside words that are nearly right: by what other programs call it. */
+/* What other programs call values of ours. */
 static const struct {
     const char *word, *meant;
 } synonyms[] = {
@@ -57,7 +57,7 @@ void job_runtime_names(bn_text *out)
         bn_text_printf(out, "%s%s", i ? ", " : "", name);
 }
 
-/* The value of AXIS, of a recorded STEP or of a model, that WORD may mean, into MEANT. */
+/* The value of AXIS, for a recorded STEP or for models, that WORD may mean, into MEANT. */
 static bool meant_by(res_axis_id axis, bool step, const char *word, char meant[RES_TEXT])
 {
     const char *called = job_axis_synonym(word);
@@ -91,7 +91,7 @@ static bool takes(res_axis_id axis, bool step, const char *word, bn_text *known)
     }
     model_info info;
     if (axis == RES_AXIS_MODEL && !step && model_describe_named(word, &info))
-        return true; /* an example, which no list has */
+        return true; /* an example, which bench list leaves out */
     return i == 0;
 }
 
@@ -158,7 +158,7 @@ static void refuse_value(const res_axis *axis, bool step, const char *word, cons
                   axis->option, word);
 }
 
-/* Whether one of FRONT_ENDS, which is empty for bench alone, has the mode NAME. */
+/* Whether one of FRONT_ENDS has the mode NAME; an empty list is bench alone. */
 static bool some_have_mode(const cli_list *front_ends, const char *name)
 {
     bool some = front_ends->count == 0 && job_front_end_has_mode("bench", name, NULL);
@@ -168,9 +168,9 @@ static bool some_have_mode(const cli_list *front_ends, const char *name)
     return some;
 }
 
-/* Puts all values that there are into LIST: of modes those that any of FRONT_ENDS has. */
-static void take_all(const res_axis *axis, bool step, const cli_list *front_ends, cli_list *list,
-                     bn_arena *memory)
+/* Puts all known values of AXIS into LIST; of modes those of FRONT_ENDS. */
+static void put_all_values(const res_axis *axis, bool step, const cli_list *front_ends,
+                           cli_list *list, bn_arena *memory)
 {
     char name[RES_TEXT];
     list->count = 0;
@@ -179,25 +179,26 @@ static void take_all(const res_axis *axis, bool step, const cli_list *front_ends
             list->value[list->count++] = (cli_value){.word = bn_arena_strdup(memory, name)};
 }
 
-/* Checks each value of LIST, of a recorded STEP or of a model, and puts all values that there are
- * in place of "all". */
+/* Checks each value of LIST, for a recorded STEP or for models, and replaces "all" by all known
+ * values. */
 static bn_code check_values(const res_axis *axis, bool step, const cli_list *front_ends,
                             cli_list *list, bn_arena *memory, bn_status *st)
 {
     char name[RES_TEXT];
     if (axis->all && list->count == 1 && strcmp(list->value[0].word, "all") == 0) {
-        take_all(axis, step, front_ends, list, memory);
+        put_all_values(axis, step, front_ends, list, memory);
         return BN_OK;
     }
     for (size_t i = 0; i < list->count; i++) {
         bn_text known = {0};
         const char *word = list->value[i].word;
-        /* A record must hold it whole: half a path may be another runtime's. */
+        /* A record must hold all of it: a path that is cut may be another runtime's. */
         if (axis->field.kind == RES_KIND_TEXT && word && strlen(word) >= axis->field.size)
-            return bn_fail(st, BN_INVALID, "--%s is too long", axis->option);
+            return bn_fail(st, BN_INVALID, "--%s takes up to %zu bytes", axis->option,
+                           axis->field.size - 1);
         snprintf(name, sizeof name, "%lld", (long long)list->value[i].number);
         if (!takes(axis->id, step, word ? word : name, &known))
-            refuse_value(axis, step, word ? word : name, known.failed ? "another" : known.data, st);
+            refuse_value(axis, step, word ? word : name, known.data, st);
         bn_text_free(&known);
         if (st->code != BN_OK)
             return st->code;
@@ -207,10 +208,10 @@ static bn_code check_values(const res_axis *axis, bool step, const cli_list *fro
 
 /* ---- combinations --------------------------------------------------------------------- */
 
-/* A matrix being expanded: its lists, checked, and a place in each. */
+/* A matrix being expanded: its lists, checked, and the current value of each. */
 typedef struct expansion {
     const job_matrix *matrix;
-    bool step; /* a recorded one is run */
+    bool step; /* a recorded one */
     cli_list lists[RES_AXIS_COUNT];
     size_t at[RES_AXIS_COUNT];
     res_axis_id order[RES_AXIS_COUNT]; /* of nesting: the last changes fastest */
@@ -261,13 +262,8 @@ static bool advance(expansion *x)
     return false;
 }
 
-static void copy_text(char *to, size_t size, const char *from)
-{
-    snprintf(to, size, "%.*s", (int)size - 1, from);
-}
-
-/* Appends a file of settings: its name and the first digits of its SHA-256. By the name alone,
- * runs with other contents would be one cell. A file that does not exist fails later. */
+/* Appends a file of settings: its name and the first digits of its SHA-256, since runs with other
+ * contents are not the same cell. A file that does not exist fails later. */
 static void put_settings_file(bn_text *t, const char *path)
 {
     char digest[BN_SHA256_TEXT] = "";
@@ -278,13 +274,13 @@ static void put_settings_file(bn_text *t, const char *path)
         bn_text_printf(t, "#%.8s", digest);
 }
 
-/* Copies TEXT, or as much as fits and a digest of all of it: texts that differ anywhere stay
- * apart. */
+/* Copies TEXT, or as much as fits and a digest of all of it, so that different texts stay
+ * different. */
 static void copy_settings(char *to, size_t size, const char *text)
 {
     char digest[BN_SHA256_TEXT];
     if (strlen(text) < size) {
-        copy_text(to, size, text);
+        snprintf(to, size, "%s", text);
         return;
     }
     bn_sha256(text, strlen(text), digest);
@@ -292,8 +288,8 @@ static void copy_settings(char *to, size_t size, const char *text)
     snprintf(to, size, "%.*s...#%.8s", (int)fits, text, digest);
 }
 
-/* What the runtime is told beside its name. It is part of what an experiment is, and as plain as it
- * will be read from the record. */
+/* The settings of RUNTIME: options, flags and, if it is simulated, variables. They identify an
+ * experiment, so they are plain here as they will be in its record. */
 static void settings_text(const job_matrix *m, const char *runtime, char *text, size_t size)
 {
     const char *environment = job_simulated_name(runtime) ? getenv("PJRT_SIM") : NULL;
@@ -355,8 +351,8 @@ static bool mode_cuts(const char *name)
     return false;
 }
 
-/* Why what W's loop saves cannot be as W says, into TEXT; or NULL. Stacks on the host stay within
- * a program: arguments and results lie on the device. */
+/* Why W's --remat or --offload cannot be run, into TEXT; or NULL. Offloaded stacks stay within a
+ * program, since arguments and results are on the device. */
 static const char *why_not_saved(const res_experiment *w, char *text, size_t size)
 {
     const bool offload = strcmp(w->offload, "none") != 0;
@@ -367,14 +363,14 @@ static const char *why_not_saved(const res_experiment *w, char *text, size_t siz
         snprintf(text, size, "only training with --scan on takes --%s %s", name, value);
     else if (offload && (strcmp(w->mode, "eager") == 0 || w->graphs > 2))
         snprintf(text, size,
-                 "--offload %s wants forward and backward in one graph, not %s of %d graphs", value,
+                 "--offload %s needs forward and backward in one graph, not %s of %d graphs", value,
                  w->mode, w->graphs);
     else
         return NULL;
     return text;
 }
 
-/* Whether A and B differ in runtime and way alone, and so are one model of one size. */
+/* Whether A and B differ in runtime and mode only, and so have one model of one size. */
 static bool same_build(const res_experiment *a, const res_experiment *b)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++)
@@ -384,7 +380,7 @@ static bool same_build(const res_experiment *a, const res_experiment *b)
     return true;
 }
 
-/* Why the model of W refuses its sizes, into TEXT; or NULL. The sizes of its own it never does. */
+/* Why the model of W refuses its sizes, into TEXT; or NULL. It never refuses its default sizes. */
 static const char *why_not_built(const res_experiment *w, char *text, size_t size)
 {
     const model_options options = job_model_options(w, w->runtime);
@@ -394,13 +390,13 @@ static const char *why_not_built(const res_experiment *w, char *text, size_t siz
         return NULL;
     const bn_code code = model_new(w->model, &options, &m, &refused);
     model_free(m);
-    if (code != BN_INVALID) /* all else is no fault of the words: the experiment fails by it */
+    if (code != BN_INVALID) /* any other failure is the experiment's, not the request's */
         return NULL;
     snprintf(text, size, "%.*s", BN_FIT(refused.message, size - 1));
     return text;
 }
 
-/* Why W cannot be run, into TEXT; or NULL. LAST can be, and may be NULL. */
+/* Why W cannot be run, into TEXT; or NULL. LAST is an experiment that can be run, or NULL. */
 static const char *why_not(const res_experiment *w, const res_experiment *last, char *text,
                            size_t size)
 {
@@ -411,8 +407,8 @@ static const char *why_not(const res_experiment *w, const res_experiment *last, 
                  w->phase, w->mode);
     else if (w->graphs == 1 && strcmp(w->layouts, "auto") == 0)
         snprintf(text, size,
-                 "a step of one graph hands nothing on, so no --layouts auto in %s %s; --graphs 5 "
-                 "cuts a captured training step",
+                 "a step of one graph passes nothing to another, so no --layouts auto in %s %s; "
+                 "--graphs 5 cuts a captured training step",
                  w->phase, w->mode);
     else if (strstr(w->variant, "_pad") && !info.pads)
         snprintf(text, size, "%s has no padding, so no variant %s", w->model, w->variant);
@@ -427,14 +423,14 @@ static const char *why_not(const res_experiment *w, const res_experiment *last, 
     else if (strcmp(w->scan, "on") == 0 && !info.scans)
         snprintf(text, size, "%s has no layers that run as one loop, so no --scan on", w->model);
     else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
-        snprintf(text, size, "%s has rows of one length, so no varying ones", w->model);
+        snprintf(text, size, "%s has rows of one length, so no --lengths varying", w->model);
     else if (!why_not_saved(w, text, size))
         return last && same_build(w, last) ? NULL : why_not_built(w, text, size);
     return text;
 }
 
-/* Programs and recorded steps have no model that other axes could say something of. Where nothing
- * is said of a step's mode, it runs in those that are of the runtime alone. */
+/* Sets axes of models to their defaults, for programs and recorded steps. A step without --mode
+ * runs in the modes that depend on the runtime only. */
 static void leave_out_model(expansion *x)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
@@ -444,26 +440,26 @@ static void leave_out_model(expansion *x)
     }
     if (!x->step || x->lists[RES_AXIS_MODE].count > 0)
         return;
-    take_all(&res_axes[RES_AXIS_MODE], true, NULL, &x->lists[RES_AXIS_MODE], x->memory);
+    put_all_values(&res_axes[RES_AXIS_MODE], true, NULL, &x->lists[RES_AXIS_MODE], x->memory);
     x->lists[RES_AXIS_MODE].count = USUAL_STEP_MODES;
 }
 
-/* Whether what M says besides the axes fits what it runs. */
+/* Whether the options of M besides the axes fit what it runs. */
 static bn_code check_work(const job_matrix *m, bool step, bn_status *st)
 {
     const cli_list *in_flight = &m->axis[RES_AXIS_IN_FLIGHT];
     if (!m->program && (m->outputs.count || m->checks.count || m->inputs.count > 1))
         return bn_fail(st, BN_INVALID, "--output, --check and several --input go with --program");
     if (step && m->inputs.count)
-        return bn_fail(st, BN_INVALID, "--input: the inputs of a recorded step are made up");
+        return bn_fail(st, BN_INVALID, "--input: bench generates the inputs of a recorded step");
     if (step && (in_flight->count > 1 || (in_flight->count && in_flight->value[0].number != 1)))
         return bn_fail(st, BN_INVALID, "--in-flight: each recorded step is awaited");
     if (step && m->weights)
-        return bn_fail(st, BN_INVALID, "--weights is a model's file, and a recorded step has none");
+        return bn_fail(st, BN_INVALID, "--weights is for models, and a recorded step has none");
     return BN_OK;
 }
 
-/* How many combinations there are. BN_INVALID where nobody can want so many. */
+/* The number of combinations. BN_INVALID: too many. */
 static bn_code count_all(const expansion *x, size_t *most, bn_status *st)
 {
     *most = 1;
@@ -511,19 +507,16 @@ bn_code job_matrix_expand(const job_matrix *m, job_experiment **list, size_t *co
     *count = 0;
     if (check_work(m, step, st) != BN_OK)
         return st->code;
-    expansion *x = calloc(1, sizeof *x);
+    expansion *x = bn_zalloc(1, sizeof *x);
     bn_arena *memory = bn_arena_new(4096);
-    bn_code code = x && memory ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for experiments");
-    if (code == BN_OK) {
-        x->matrix = m;
-        x->step = step;
-        x->memory = memory;
-        memcpy(x->lists, m->axis, sizeof x->lists);
-        make_order(x);
-        if (m->request)
-            leave_out_model(x);
-        code = check_lists(x, st);
-    }
+    x->matrix = m;
+    x->step = step;
+    x->memory = memory;
+    memcpy(x->lists, m->axis, sizeof x->lists);
+    make_order(x);
+    if (m->request)
+        leave_out_model(x);
+    bn_code code = check_lists(x, st);
     if (code == BN_OK)
         code = count_all(x, &most, st);
     if (code == BN_OK && !(*list = calloc(most, sizeof **list)))

@@ -1,6 +1,7 @@
 /*
  * options.c - rows of the options that commands share: the axes of experiments (axes.def), how they
- * are measured (measure.def), and what is run in place of models; and job_measure's way to a worker.
+ * are measured (measure.def), programs and recorded steps in place of models; and job_measure as
+ * JSON for workers.
  */
 #include "harness/cores/cores.h"
 #include "harness/jobs/jobs.h"
@@ -12,7 +13,7 @@
 
 /* ---- axes ------------------------------------------------------------------------------ */
 
-/* Axes that programs of others have, too. */
+/* Axes of --program, too. */
 #define OF_PROGRAMS                                                                                \
     (JOB_AXIS_BIT(RUNTIME) | JOB_AXIS_BIT(INPUT) | JOB_AXIS_BIT(IN_FLIGHT) |                       \
      JOB_AXIS_BIT(SETTINGS) | JOB_AXIS_BIT(SEED))
@@ -31,7 +32,7 @@ static const struct {
     {RES_AXIS_RUNTIME, "backend, device, platform, plugin"},
 };
 
-/* Values that axis INDEX takes, "a, b"; nothing for one that takes any. */
+/* The known values of AXIS, "a, b"; nothing for one that takes any. */
 static void put_values(res_axis_id axis, bn_text *out)
 {
     if (axis == RES_AXIS_RUNTIME)
@@ -58,7 +59,7 @@ static void (*const values_of[])(bn_text *out) = {
 #undef AXIS
 };
 
-/* Whether the axis takes words of a list. */
+/* Whether AXIS has known values. */
 static bool has_values(const res_axis *axis)
 {
     bn_text values = {0};
@@ -155,16 +156,18 @@ json_t *job_measure_to_json(const job_measure *how)
             value = json_real(*(const double *)at);
         else if (measure_rows[i].kind == CLI_FLAG)
             value = json_boolean(*(const bool *)at);
-        else if ((value = json_array()))
+        else {
+            value = json_array();
             for (const char *const *one = at; *one; one++)
                 json_array_append_new(value, json_string(*one));
+        }
         if (value)
             json_object_set_new(json, measure_names[i], value);
     }
     return json;
 }
 
-/* Reads VALUE, NULL for absent, into the member of ROW in HOW; false: it is of another type. */
+/* Reads VALUE, NULL for absent, into the member of ROW in HOW; false: it has another type. */
 static bool read_member(const cli_option *row, const json_t *value, job_measure *how)
 {
     void *at = (char *)how + row->offset;
@@ -211,18 +214,18 @@ const cli_table *job_program_table(void)
          .text = "run this program in place of models: StableHLO as text or byte code, or a "
                  "serialized HloModuleProto or HloProto"},
         {"argument", "TYPE", CLI_WORDS, AT(types), .about = JOB_ABOUT_WORK | JOB_ABOUT_PROGRAM,
-         .text = "with --program of byte code: the type of an argument, f32[2,3]; repeated, in "
-                 "order; none: it takes none"},
+         .text = "with --program of byte code: the type of an argument, f32[2,3]; once for each, "
+                 "in order; without it the program takes none"},
         {"output", "FILE.npy", CLI_WORDS, AT(outputs), .also = "o",
-         .text = "with --program: file for a result of the first execution; repeated, in order. "
-                 "FILE must not exist; --force replaces it"},
+         .text = "with --program: file for a result of the first execution; once for each, in "
+                 "order. FILE must not exist; --force replaces it"},
         {"check", "FILE.npy", CLI_WORDS, AT(checks), .about = JOB_ABOUT_PROGRAM,
-         .text = "with --program: what a result of the first execution must be; repeated, in "
-                 "order"},
+         .text = "with --program: expected value of a result of the first execution; once for "
+                 "each, in order"},
         {"rtol", "R", CLI_REAL, AT(rtol), .about = JOB_ABOUT_PROGRAM, .fallback = "1e-5",
-         .text = "of --check: |got - want| <= A + R |want|"},
+         .text = "relative tolerance of --check: |result - expected| <= A + R |expected|"},
         {"atol", "A", CLI_REAL, AT(atol), .about = JOB_ABOUT_PROGRAM, .fallback = "1e-8",
-         .text = "of --check; bool and integers are exact"},
+         .text = "absolute tolerance of --check; bool and integers are exact"},
     };
     static const cli_table table = {rows, sizeof rows / sizeof *rows};
     return &table;
@@ -231,25 +234,27 @@ const cli_table *job_program_table(void)
 #undef AT
 #define AT(member) offsetof(job_recorded, member)
 
+#define USUAL_COST "recorded"
+
 const cli_table *job_recorded_table(void)
 {
     /* In the order of the bits JOB_RECORDED_. */
     static const cli_option rows[] = {
         {"recording", "DIR", CLI_TEXT, AT(folder), .about = JOB_ABOUT_WORK,
-         .text = "the step of this recording in place of models: compare runs it as bench replay "
-                 "does, estimate compiles its programs"},
+         .text = "use the step of this recording in place of models: compare runs it as bench "
+                 "replay does, estimate compiles its programs"},
         {"step-program", "NAME", CLI_TEXT, AT(step_program),
          .about = JOB_ABOUT_WORK | JOB_ABOUT_RECORDING,
-         .text = "of a recording: the first program of a step, by its name, the beginning of its "
-                 "name and *, or the beginning of its hash; by default steps are looked for"},
+         .text = "of a recording: the first program of a step, by its name, a prefix of its name "
+                 "and *, or a prefix of its hash; by default bench finds the steps"},
         {"process", "PID", CLI_NUMBER, AT(process), .fallback = "0", .most = UINT32_MAX,
          .about = JOB_ABOUT_WORK | JOB_ABOUT_RECORDING,
-         .text = "of a recording: the process; 0: the one with most executions"},
-        {"cost", "BY", CLI_TEXT, AT(cost), .fallback = "recorded",
+         .text = "of a recording: the process; 0: the one with the most executions"},
+        {"cost", "BY", CLI_TEXT, AT(cost), .fallback = USUAL_COST,
          .about = JOB_ABOUT_WORK | JOB_ABOUT_RECORDING, .choices = JOB_COSTS,
-         .text = "of recorded programs that a simulated device cannot read: recorded, their device "
-                 "times; roofline, the FLOPs and bytes that the recorded compiler reported, at the "
-                 "rates of the simulated device"},
+         .text = "device time of recorded programs that a simulated device cannot read: recorded, "
+                 "as measured; roofline, from the FLOPs and bytes that the recorded compiler "
+                 "reported, at the rates of the simulated device"},
     };
     static const cli_table table = {rows, sizeof rows / sizeof *rows};
     return &table;
@@ -264,15 +269,15 @@ bn_code job_matrix_check(job_matrix *m, const cli_call *call, bn_status *st)
     if (program && recording)
         return bn_fail(st, BN_INVALID, "give --program or --recording, not both");
     if ((program || recording) && modelled)
-        return bn_fail(st, BN_INVALID, "--%s runs %s as it is: --%s is for models",
-                       program ? "program" : "recording",
-                       program ? "a text" : "a recorded step", modelled);
+        return bn_fail(st, BN_INVALID, "--%s runs %s unchanged: --%s is for models",
+                       program ? "program" : "recording", program ? "a program" : "a recorded step",
+                       modelled);
     if (!program && programmed)
-        return bn_fail(st, BN_INVALID, "--%s is for --program, which was not given", programmed);
+        return bn_fail(st, BN_INVALID, "--%s goes with --program, which was not given", programmed);
     if (recording)
         m->axis[RES_AXIS_MODE].count = 0; /* all modes that recorded steps have */
     if (program || recording)
-        m->how.weights = NULL; /* a default of models, as other axes' are */
+        m->how.weights = NULL; /* from the file of defaults, and meant for models */
     cli_list_set(&m->axis[input->id], input->usual);
     if (program || m->inputs.count == 0)
         return BN_OK;
@@ -281,13 +286,24 @@ bn_code job_matrix_check(job_matrix *m, const cli_call *call, bn_status *st)
 
 /* ---- a matrix alone ----------------------------------------------------------------------- */
 
-/* All options of a matrix: what they are by default, and by which names records have them. */
+/* All options of a matrix, for their defaults and for their names in records. */
 static const cli_command matrix_options = {
     .name = "matrix",
     .size = sizeof(job_matrix),
     .groups = {{job_program_table},
                {job_axis_table},
                {job_measure_table, offsetof(job_matrix, how)}},
+};
+
+/* The same of a recorded step, as bench replay has them. */
+static const cli_command recorded_options = {
+    .name = "recorded step",
+    .size = sizeof(job_matrix),
+    .groups = {{job_recorded_table, offsetof(job_matrix, recorded),
+                .rows = JOB_RECORDED_STEP | JOB_RECORDED_COST},
+               {job_axis_table, .rows = JOB_AXIS_BIT(RUNTIME) | JOB_AXIS_BIT(SEED)},
+               {job_measure_table, offsetof(job_matrix, how),
+                .about = JOB_ABOUT_BUILD | JOB_ABOUT_LOOP | JOB_ABOUT_KEPT}},
 };
 
 void job_matrix_usual(job_matrix *m, bn_arena *memory)
@@ -297,6 +313,7 @@ void job_matrix_usual(job_matrix *m, bn_arena *memory)
     /* Defaults of our own tables are valid. */
     (void)!cli_read_alone(&matrix_options, 0, NULL, m, memory, &call, &st);
     cli_list_set(&m->axis[RES_AXIS_INPUT], res_axes[RES_AXIS_INPUT].usual);
+    m->recorded.cost = USUAL_COST;
 }
 
 json_t *job_matrix_echo(const job_matrix *matrix)
@@ -313,7 +330,8 @@ json_t *job_matrix_echo(const job_matrix *matrix)
         words[0] = text.data;
         m->inputs = (cli_words){1, words};
     }
-    json_t *echo = cli_echo(cli_rows(&matrix_options), m);
+    json_t *echo =
+        cli_echo(cli_rows(m->recorded.folder ? &recorded_options : &matrix_options), m);
     bn_text_free(&text);
     free(m);
     return echo;

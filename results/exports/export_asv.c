@@ -190,7 +190,7 @@ static json_t *benchmarks_json(const res_export_key *keys, size_t count)
     return list;
 }
 
-void res_export_asv(const res_collection *all, res_export *export)
+static void write_asv(const res_collection *all, res_export *export)
 {
     res_export_key *keys = res_export_keys(all, false);
     if (!keys)
@@ -224,3 +224,5 @@ void res_export_asv(const res_collection *all, res_export *export)
                              "benchmark_dir", "benchmarks"));
     res_export_keys_free(keys, all->count);
 }
+
+const res_export_format res_export_asv = {"asv", true, write_asv};

@@ -149,7 +149,7 @@ static void put_member(bn_text *out, const char *name, json_t *value)
 
 /* Each step is an entry, a repetition of its benchmark, so that compare.py's U test has all of
  * them. Failures stand apart: the tool wants a time of each entry. */
-void res_export_google_benchmark(const res_collection *all, res_export *export)
+static void write_google_benchmark(const res_collection *all, res_export *export)
 {
     bn_text *out = res_export_add(export, "%s", "");
     bn_text_puts(out, "{\n");
@@ -161,6 +161,9 @@ void res_export_google_benchmark(const res_collection *all, res_export *export)
             put_record(all->records[i], i, out);
     bn_text_puts(out, "\n]\n}\n");
 }
+
+const res_export_format res_export_google_benchmark = {"google-benchmark", false,
+                                                       write_google_benchmark};
 
 /* ---- benchstat -------------------------------------------------------------------------- */
 
@@ -214,7 +217,7 @@ static void go_lines(const res_record *record, bn_text *out)
 /* Writes lines of golang.org/x/perf/benchfmt. benchstat makes a table of each configuration, so
  * only what two runs of a comparison share is configuration. The build and the failures are lines
  * that it skips. */
-void res_export_benchstat(const res_collection *all, res_export *export)
+static void write_benchstat(const res_collection *all, res_export *export)
 {
     bn_text *out = res_export_add(export, "%s", "");
     for (size_t i = 0; i < all->count; i++) {
@@ -231,6 +234,8 @@ void res_export_benchstat(const res_collection *all, res_export *export)
         bn_text_free(&label);
     }
 }
+
+const res_export_format res_export_benchstat = {"benchstat", false, write_benchstat};
 
 /* ---- hyperfine ----------------------------------------------------------------------------- */
 
@@ -287,7 +292,7 @@ static json_t *result_json(const res_record *record)
 }
 
 /* hyperfine times a command; here a step stands for a run of it. */
-void res_export_hyperfine(const res_collection *all, res_export *export)
+static void write_hyperfine(const res_collection *all, res_export *export)
 {
     json_t *results = json_array();
     for (size_t i = 0; i < all->count; i++)
@@ -298,3 +303,5 @@ void res_export_hyperfine(const res_collection *all, res_export *export)
                              cpu_time_note, "median_is", median_note, "failures",
                              res_export_failures(all), "records", res_export_context(all)));
 }
+
+const res_export_format res_export_hyperfine = {"hyperfine", false, write_hyperfine};

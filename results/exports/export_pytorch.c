@@ -148,7 +148,7 @@ static void put_xla_line(const res_record *record, double time_s, bn_text *out)
     bn_text_free(&model);
 }
 
-void res_export_pytorch_xla(const res_collection *all, res_export *export)
+static void write_pytorch_xla(const res_collection *all, res_export *export)
 {
     res_export_key *keys = res_export_keys(all, true);
     if (!keys)
@@ -163,6 +163,8 @@ void res_export_pytorch_xla(const res_collection *all, res_export *export)
     }
     res_export_keys_free(keys, all->count);
 }
+
+const res_export_format res_export_pytorch_xla = {"pytorch-xla", false, write_pytorch_xla};
 
 /* ---- pytorch/benchmark --------------------------------------------------------------------- */
 
@@ -266,7 +268,7 @@ static void put_hud(const res_collection *all, bn_text *out)
     }
 }
 
-void res_export_pytorch_benchmark(const res_collection *all, res_export *export)
+static void write_pytorch_benchmark(const res_collection *all, res_export *export)
 {
     res_export_key *keys = res_export_keys(all, true);
     if (!keys)
@@ -278,3 +280,6 @@ void res_export_pytorch_benchmark(const res_collection *all, res_export *export)
     put_hud(all, res_export_add(export, "database/bench.json"));
     res_export_keys_free(keys, all->count);
 }
+
+const res_export_format res_export_pytorch_benchmark = {"pytorch-benchmark", true,
+                                                        write_pytorch_benchmark};

@@ -90,7 +90,7 @@ static void csv_samples(const res_record *record, bn_text *out)
     bn_text_free(&start);
 }
 
-void res_export_csv(const res_collection *all, res_export *export)
+static void write_csv(const res_collection *all, res_export *export)
 {
     bn_text *out = res_export_add(export, "%s", "");
     csv_record(NULL, out);
@@ -101,6 +101,8 @@ void res_export_csv(const res_collection *all, res_export *export)
     for (size_t i = 0; i < all->count; i++)
         csv_samples(all->records[i], out);
 }
+
+const res_export_format res_export_csv = {"csv", false, write_csv};
 
 /* ---- trace events -------------------------------------------------------------------------- */
 
@@ -152,7 +154,7 @@ static void put_executions(const res_record *record, size_t process, res_trace *
 
 /* Each record is a process. The ledger has the duration of each part of a step, not its start:
  * parts stand in the ledger's order, and steps one after the other from zero. */
-void res_export_chrome_trace(const res_collection *all, res_export *export)
+static void write_chrome_trace(const res_collection *all, res_export *export)
 {
     static const char about[] =
         "Durations are measured; starts are not: parts stand in the ledger's order within their "
@@ -177,3 +179,5 @@ void res_export_chrome_trace(const res_collection *all, res_export *export)
     res_trace_tail(&trace);
     *res_export_add(export, "%s", "") = trace.text;
 }
+
+const res_export_format res_export_chrome_trace = {"chrome-trace", false, write_chrome_trace};

@@ -129,7 +129,7 @@ static json_t *baseline_json(const res_collection *all, const res_record *record
     return baseline;
 }
 
-void res_export_xla(const res_collection *all, res_export *export)
+static void write_xla(const res_collection *all, res_export *export)
 {
     json_t *baselines = json_object();
     for (size_t i = 0; i < all->count; i++) {
@@ -149,3 +149,5 @@ void res_export_xla(const res_collection *all, res_export *export)
     else
         json_decref(baselines);
 }
+
+const res_export_format res_export_xla = {"xla", true, write_xla};

@@ -191,7 +191,7 @@ static void put_space(builder *b, const res_record *record, bn_text *out)
     bn_text_free(&label);
 }
 
-void res_export_xspace(const res_collection *all, res_export *export)
+static void write_xspace(const res_collection *all, res_export *export)
 {
     builder b = {.memory = bn_arena_new(1 << 16)};
     for (size_t i = 0; i < all->count; i++) {
@@ -206,3 +206,5 @@ void res_export_xspace(const res_collection *all, res_export *export)
     }
     bn_arena_free(b.memory);
 }
+
+const res_export_format res_export_xspace = {"xspace", true, write_xspace};

@@ -14,9 +14,7 @@
  * members; each writer says which. */
 
 /* The formats, for help and messages. */
-#define RES_EXPORT_NAMES                                                                           \
-    "google-benchmark, benchstat, asv, hyperfine, pytorch-xla, pytorch-benchmark, xla, csv, "      \
-    "chrome-trace, xspace"
+void res_export_names(bn_text *out);
 
 typedef struct res_export_file {
     char *path;    /* in the folder of the export; "" for a format of one file */

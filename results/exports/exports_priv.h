@@ -10,12 +10,13 @@
 
 /* ---- writers (export_*.c) ---------------------------------------------------- */
 
-/* Adds the files of ALL to EXPORT, which is empty but for its FOLDER. Where ALL has nothing that
- * the format could show, no file is added. */
-typedef void res_export_writer(const res_collection *all, res_export *export);
-res_export_writer res_export_google_benchmark, res_export_benchstat, res_export_hyperfine,
-    res_export_asv, res_export_pytorch_xla, res_export_pytorch_benchmark, res_export_xla,
-    res_export_csv, res_export_chrome_trace, res_export_xspace;
+/* A format of exports: its name, whether it is a folder, and what appends its files. Its file
+ * defines it, export_table.c has a row. */
+typedef struct res_export_format {
+    const char *name;
+    bool folder;
+    void (*write)(const res_collection *all, res_export *export);
+} res_export_format;
 
 /* ---- files (export_files.c) -------------------------------------------------- */
 

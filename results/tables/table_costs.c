@@ -181,3 +181,6 @@ void res_table_costs(const res_collection *all, res_format format, bn_text *out)
     res_costs_free(&costs);
     res_speedup_free(&speedup);
 }
+
+const res_table_kind res_table_of_costs = {
+    "costs", "of a traced node, an execution, an argument, by framework", res_table_costs};

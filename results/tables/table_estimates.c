@@ -173,3 +173,6 @@ void res_table_estimates(const res_collection *all, res_format format, bn_text *
         json_decref(groups[i].rows);
     free(groups);
 }
+
+const res_table_kind res_table_of_estimates = {
+    "estimates", "of bench estimate --store: nothing was measured", res_table_estimates};

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the rows of OF to ROWS. */
-typedef void list_rows(const res_speedup_row *of, json_t *rows);
-
 static json_t *amount(int64_t bytes)
 {
     return bytes >= 0 ? json_integer(bytes) : json_null();
@@ -222,15 +219,6 @@ static void list_goodput(const res_speedup_row *of, json_t *rows)
     put_badput(row, &g);
 }
 
-/* ---- the tables --------------------------------------------------------------------- */
-
-typedef struct list_table {
-    const char *name, *title;
-    list_rows *rows;
-    const res_column *columns;
-    const char *notes[5];
-} list_table;
-
 static const res_column execution_columns[] = {
     {"graph", "graph", RES_CELL_TEXT, false},
     {"per_step", "a step", RES_CELL_COUNT, false},
@@ -294,56 +282,6 @@ static const res_column memory_columns[] = {
     {"code", "code", RES_CELL_SIZE, false},         {"host_rss", "host RSS", RES_CELL_SIZE, true},
     {"host_peak_rss", "peak", RES_CELL_SIZE, true}, {NULL, NULL, RES_CELL_TEXT, false}};
 
-static const list_table tables[] = {
-    {"executions",
-     "Executions",
-     list_executions,
-     execution_columns,
-     {"PJRT: submit to ready, one execution awaited alone, median. device: by its source. "
-      "overhead: PJRT minus device, round by round, so that medians need not add up; \"<\": "
-      "indistinguishable from zero.",
-      "null test: later half of the executions awaited one by one minus the earlier half, as a "
-      "share of one execution; a difference from zero is disturbance.",
-      "Intervals: 95 %, Student's t over the processes, or over the means of runs where there are "
-      "several; fewer than three have none.",
-      res_times_note}},
-    {"ledger",
-     "Ledger of a step",
-     list_ledger,
-     ledger_columns,
-     {"Parts: medians over the steps, mean over the processes; each nanosecond is in one part "
-      "only, "
-      "so means add up to the mean wall time, medians need not.",
-      "sum: of the medians; an empty part is zero.", res_times_note}},
-    {"goodput",
-     "Goodput",
-     list_goodput,
-     goodput_columns,
-     {"in all: wall time of the processes, without their work for other experiments. All shares "
-      "are "
-      "of it, and sum to 100 %.",
-      "productive: device time of the measured steps, and nothing else. The rest is lost; in steps "
-      "only the time for which the device waited.",
-      "measuring: probes, discarded steps and figures. unattributed: device work and overhead "
-      "together, where the device time is unknown.",
-      "Interval: 95 %, Student's t over the processes, or over the means of runs where there are "
-      "several; fewer than three have none. The first process of a run compiles, others load."}},
-    {"compile",
-     "Compilation",
-     list_compile,
-     compile_columns,
-     {"lowering, compile: of the processes that compiled; program: StableHLO text; code: the "
-      "compiler's "
-      "figure. compiles, hits, from disk: of the whole experiment."}},
-    {"memory",
-     "Memory",
-     list_memory,
-     memory_columns,
-     {"arguments, results, temporary, code: the compiler's figures of one execution. host RSS: "
-      "of the latest worker process after the experiment, with the plugin in it."}},
-};
-#define TABLES (sizeof tables / sizeof *tables)
-
 /* Names the rows of which some processes failed. */
 static void put_failed(const res_speedup *speedup, res_format format, bn_text *out)
 {
@@ -354,8 +292,8 @@ static void put_failed(const res_speedup *speedup, res_format format, bn_text *o
     json_decref(notes);
 }
 
-static void put_list(const list_table *table, const res_collection *all, res_format format,
-                     bn_text *out)
+void res_put_list(const res_list_table *table, const res_collection *all, res_format format,
+                  bn_text *out)
 {
     const bool for_programs = format == RES_TABLE_JSON || format == RES_TABLE_CSV;
     res_speedup speedup;
@@ -378,45 +316,53 @@ static void put_list(const list_table *table, const res_collection *all, res_for
     res_speedup_free(&speedup);
 }
 
-static const list_table *find(const char *name)
-{
-    for (size_t i = 0; i < TABLES; i++)
-        if (strcmp(tables[i].name, name) == 0)
-            return &tables[i];
-    return NULL;
-}
+/* ---- the tables ------------------------------------------------------------------------- */
 
-/* Tables that are more than a list of rows. */
-typedef struct whole_table {
-    const char *name;
-    void (*put)(const res_collection *all, res_format format, bn_text *out);
-} whole_table;
-static const whole_table wholes[] = {{"speedup", res_table_speedup},
-                                     {"costs", res_table_costs},
-                                     {"published", res_table_published},
-                                     {RES_TABLE_ESTIMATES, res_table_estimates}};
+#define LIST_TABLE(NAME, SUMMARY, TITLE, ROWS, COLUMNS, ...)                                       \
+    static void put_##NAME(const res_collection *all, res_format format, bn_text *out)             \
+    {                                                                                              \
+        static const res_list_table table = {TITLE, ROWS, COLUMNS, {__VA_ARGS__}};                 \
+        res_put_list(&table, all, format, out);                                                    \
+    }                                                                                              \
+    const res_table_kind res_table_of_##NAME = {#NAME, SUMMARY, put_##NAME};
 
-static const whole_table *find_whole(const char *name)
-{
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        if (strcmp(wholes[i].name, name) == 0)
-            return &wholes[i];
-    return NULL;
-}
+LIST_TABLE(
+    executions, "PJRT time, device time, overhead", "Executions", list_executions,
+    execution_columns,
+    "PJRT: submit to ready, one execution awaited alone, median. device: by its source. "
+    "overhead: PJRT minus device, round by round, so that medians need not add up; \"<\": "
+    "indistinguishable from zero.",
+    "null test: later half of the executions awaited one by one minus the earlier half, as a "
+    "share of one execution; a difference from zero is disturbance.",
+    "Intervals: 95 %, Student's t over the processes, or over the means of runs where there are "
+    "several; fewer than three have none.",
+    res_times_note)
 
-bn_code res_table_check(const char *name, bn_status *st)
-{
-    if (find_whole(name) || find(name))
-        return BN_OK;
-    return bn_fail_choice(st, "table", name, RES_TABLE_NAMES);
-}
+LIST_TABLE(ledger, "medians of a step's parts", "Ledger of a step", list_ledger, ledger_columns,
+           "Parts: medians over the steps, mean over the processes; each nanosecond is in one part "
+           "only, "
+           "so means add up to the mean wall time, medians need not.",
+           "sum: of the medians; an empty part is zero.", res_times_note)
 
-void res_table(const char *name, const res_collection *all, res_format format, bn_text *out)
-{
-    const list_table *table = find(name);
-    const whole_table *whole = find_whole(name);
-    if (whole)
-        whole->put(all, format, out);
-    else if (table)
-        put_list(table, all, format, out);
-}
+LIST_TABLE(
+    goodput, "what of all wall time was device work of steps, and where the rest went", "Goodput",
+    list_goodput, goodput_columns,
+    "in all: wall time of the processes, without their work for other experiments. All shares "
+    "are "
+    "of it, and sum to 100 %.",
+    "productive: device time of the measured steps, and nothing else. The rest is lost; in steps "
+    "only the time for which the device waited.",
+    "measuring: probes, discarded steps and figures. unattributed: device work and overhead "
+    "together, where the device time is unknown.",
+    "Interval: 95 %, Student's t over the processes, or over the means of runs where there are "
+    "several; fewer than three have none. The first process of a run compiles, others load.")
+
+LIST_TABLE(compile, "", "Compilation", list_compile, compile_columns,
+           "lowering, compile: of the processes that compiled; program: StableHLO text; code: the "
+           "compiler's "
+           "figure. compiles, hits, from disk: of the whole experiment.")
+
+LIST_TABLE(
+    memory, "", "Memory", list_memory, memory_columns,
+    "arguments, results, temporary, code: the compiler's figures of one execution. host RSS: "
+    "of the latest worker process after the experiment, with the plugin in it.")

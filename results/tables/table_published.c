@@ -220,3 +220,7 @@ void res_table_published(const res_collection *all, res_format format, bn_text *
     res_published_rows_free(&matches);
     res_speedup_free(&speedup);
 }
+
+const res_table_kind res_table_of_published = {
+    "published", "captured over lazy steps, beside PyTorch/XLA's published speedups",
+    res_table_published};

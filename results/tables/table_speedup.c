@@ -337,3 +337,5 @@ void res_table_speedup(const res_collection *all, res_format format, bn_text *ou
         put_blocks(&speedup, format, out);
     res_speedup_free(&speedup);
 }
+
+const res_table_kind res_table_of_speedup = {"speedup", "", res_table_speedup};

@@ -123,8 +123,9 @@ void res_table_speedup(const res_collection *all, res_format format, bn_text *ou
  * (res_table_costs), "published" (res_table_published); or "estimates", of ALL that are estimates
  * (res_table_estimates). Other names are BN_INVALID in res_table_check, which comes first. */
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out);
-#define RES_TABLE_NAMES                                                                            \
-    "speedup, executions, ledger, goodput, compile, memory, costs, published, estimates"
+/* Appends their names, "a, b"; names with what they show, "a; b (what)". */
+void res_table_names(bn_text *out);
+void res_table_summaries(bn_text *out);
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
 #define RES_TABLE_ESTIMATES "estimates"
 

@@ -181,4 +181,23 @@ void res_put_groups(const char *title, const res_row_group *groups, size_t count
                     const res_column *columns, size_t most, const char *const *notes,
                     res_format format, bn_text *out);
 
+/* ---- tables by name (table.c) ---------------------------------------------------------- */
+
+/* A table: what help says of it, "" for nothing, and its function. Its file defines
+ * res_table_of_NAME, table.c has a row. */
+typedef struct res_table_kind {
+    const char *name, *summary;
+    void (*put)(const res_collection *all, res_format format, bn_text *out);
+} res_table_kind;
+
+/* A table that lists figures of each row of the speedup table (table_lists.c). */
+typedef struct res_list_table {
+    const char *title;
+    void (*rows)(const struct res_speedup_row *of, json_t *rows); /* adds the rows of OF to ROWS */
+    const res_column *columns;
+    const char *notes[5];
+} res_list_table;
+void res_put_list(const res_list_table *table, const res_collection *all, res_format format,
+                  bn_text *out);
+
 #endif

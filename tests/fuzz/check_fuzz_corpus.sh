@@ -1,10 +1,13 @@
 #!/bin/bash
 # check_fuzz_corpus.sh - what reads foreign bytes, on the corpora of tests/fuzz and on
-# mutations of them (tests/fuzz/replay.c), as TAP. tests/fuzz/full_fuzz.sh looks for more.
+# mutations of them (tests/fuzz/replay.c), 200 of each file or, in make check-full, 500, as TAP.
+# tests/fuzz/full_fuzz.sh looks for more.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 build=${BENCH_TEST_BUILD:-$PWD/build}
-mutations=${BENCH_FUZZ_MUTATIONS:-500}
+mutations=200
+[ "${BENCH_TEST_LIVE:-no}" != yes ] || mutations=500
+mutations=${BENCH_FUZZ_MUTATIONS:-$mutations}
 # The runner's folder for temporary files does not live long enough.
 export BENCH_FUZZ_CRASHES=$build/tests/fuzz/crashes
 rm -rf "$BENCH_FUZZ_CRASHES" && mkdir -p "$BENCH_FUZZ_CRASHES" || exit 1

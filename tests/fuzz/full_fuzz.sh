@@ -11,6 +11,8 @@
 #
 # A new input that breaks something: mend it, and put the input into the target's
 # corpus as found-WHAT.
+#
+# needs: clang
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 seconds=${FUZZ_SECONDS:-30}

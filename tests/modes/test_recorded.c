@@ -3,6 +3,7 @@
  * runtime.
  */
 #include "tests/support/client_fixture.h"
+#include "tests/support/live.h"
 
 #include "modes/mode.h"
 
@@ -256,7 +257,7 @@ static void the_hosts_time_is_in_the_ledger(void **state)
             const uint64_t took = bn_now_ns() - start;
             shortest = took < shortest ? took : shortest;
         }
-        assert_true(shortest < 15 * ms);
+        assert_true(!judges_times() || shortest < 15 * ms);
         assert_ok(mode_step(m, &(mode_call){0}, NULL, &st), &st);
         assert_int_equal(mode_execution_at(m, 0)->per_step, 2);
         mode_destroy(m);

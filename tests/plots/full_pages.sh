@@ -2,6 +2,8 @@
 # full_pages.sh - what bench report, bench compare --report and bench run --debug-run write, in a browser
 # without a screen (Debian's chromium), at 400, 800 and 1600 px, light and dark, as TAP: nothing is cut or
 # under a badge, what is wide scrolls and says so, nothing is fetched. PAGES_SHOTS=DIR keeps pictures.
+#
+# needs: chromium, gnuplot
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh

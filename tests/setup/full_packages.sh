@@ -2,6 +2,8 @@
 # full_packages.sh - what travels to other machines, as TAP: make install into an empty folder, the Debian
 # package unpacked, and the tarball of the sources, built. Each program runs from where it is then, with
 # nothing of these sources beside it. Takes some minutes for compiling, and 1 GB in TMPDIR.
+#
+# needs: dpkg-dev, 1 GB in TMPDIR
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh

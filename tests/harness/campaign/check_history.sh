@@ -116,7 +116,7 @@ refuses "a level that is none" 2 "between 0 and 1" -- history --store "$store" -
 refuses "models that are not there" 3 "none of 599 records" -- history --store "$store" --model x
 refuses "a store that is not there" 3 "$folder/nowhere" -- history --store "$folder/nowhere"
 mkdir "$folder/empty"
-refuses "an empty store" 3 "no records are there" -- history --store "$folder/empty"
+refuses "an empty store" 3 "$folder/empty|--store" -- history --store "$folder/empty"
 refuses "an option of another command" 2 "--metric" -- table --metric wall
 
 # ---- pictures ---------------------------------------------------------------------------
@@ -144,7 +144,7 @@ else
     skip "a series as a picture: its nights, its changes and the builds at them" "no gnuplot"
     skip "the page of a store of many nights shows them" "no gnuplot"
 fi
-refuses "a picture of several series" 2 "one series, not of 6|--mode" -- \
+refuses "a picture of several series" 2 "--output|6|--mode" -- \
     history --store "$store" --output "$folder/x.svg"
 refuses "a picture of another kind" 2 ".svg, .png or .gp" -- \
     history --store "$store" "${one[@]}" --output "$folder/x.pdf"

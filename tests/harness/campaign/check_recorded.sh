@@ -187,7 +187,7 @@ run compare --suite "$folder/step.json" "${sides[@]}" --store "$folder/suites" -
 report "so can a suite that has one" "$(compared loop)"
 refuses "a recording that is not there" 1 "recording $folder/no/such" -- \
     compare --recording "$folder/no/such" --runtime sim,sim
-refuses "models beside it" 1 "--recording runs a step as it was recorded, so --model" -- \
+refuses "models beside it" 1 "--recording|--model" -- \
     compare --recording "$folder/train" --model resnet18 --runtime sim,sim
 refuses "several in flight" 1 "--in-flight" -- \
     compare --recording "$folder/train" --in-flight 2 --runtime sim,sim

@@ -8,6 +8,8 @@
 #   PLANTED=10        with a slowdown, over the same models
 #   PERCENT=5         of a step, the slowdown
 #   VISIBLE=5         per cent: the median of the smallest visible effects of a model is no larger
+#
+# needs: an idle machine
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

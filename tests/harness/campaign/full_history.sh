@@ -4,6 +4,8 @@
 # are found. Times are seconds of the processor, of all processes of the command, so that a busy
 # machine fails nothing. Takes a quarter of an hour and 2.7 GB in TMPDIR, most of it for making the
 # store.
+#
+# needs: 2.7 GB in TMPDIR
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

@@ -7,6 +7,8 @@
 #   COPIES=1     each night has another copy of the plugin's file, so that it measures the last night's
 #                copy as its control, and the history takes it for a build that could have changed
 #                something. Then at most 5 of 100 nights may alarm by chance: up to 3 of 30 are no fault.
+#
+# needs: an idle machine
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

@@ -2,6 +2,8 @@
 # full_slurm.sh - contrib/bench-suite.sbatch on a real Slurm of one node, as TAP: tasks, and elements of
 # arrays, share a suite, and each experiment runs once; what a lost one left is owed. Needs root and
 # Debian's slurm-wlm and munge; skipped where they are not installed.
+#
+# needs: root, slurm-wlm, munge
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

@@ -56,7 +56,8 @@ pages "metrics diff" "only in A" metrics diff "$store/a" "$store/b"
 pages "graph diff" "multiply" graph diff tests/programs/affine.mlir "$folder/other.mlir"
 pages study "^step  capture  " study batch --model resnet18 --variant small --phase infer --runtime sim --batch 1,2 \
     --steps 3 --warmup 8 --min-time 0 --device-time none --processes 2 --store "$folder/studied"
-pages verify "eval.logits.probe" verify --model resnet18 --variant small --mode lazy
+verify=(verify --model squeezenet1_1 --variant small --mode lazy --runtime sim --runtime-option values=auto)
+pages verify "eval.logits" "${verify[@]}"
 
 # ---- 80 columns -------------------------------------------------------------------------------------
 
@@ -144,7 +145,7 @@ report "a list names its columns in words" "$(
 )"
 narrow "an explanation" "^No problems found\|^Findings" explain --model example_branch --mode capture \
     --runtime sim --steps 3
-narrow "a verification" "eval.logits.probe" verify --model resnet18 --variant small --mode lazy
+narrow "a verification" "eval.logits" "${verify[@]}"
 records=("$folder"/suite/*.h5)
 narrow "metrics diff" "Compile" diff "${records[0]}" "${records[-1]}"
 narrow "the replay of a published case" "tpu-v4-2023" replay resnet50 --steps 2 --warmup 1 \
@@ -168,13 +169,13 @@ sed 's/stablehlo.add/stablehlo.subtract/; s/2x3xf32/2x5xf32/g; s/3x2xf32/5x2xf32
 long=$folder/a-folder-whose-name-is-long/and-another-one/graphs
 mkdir -p "$long"
 cp "$folder/many.mlir" "$folder/more.mlir" "$long"
-on_terminal 500 graph diff "$long/many.mlir" "$long/more.mlir"
-report "graph diff keeps to the width of a terminal, but for statements and paths" "$(
+on_terminal 500 diff "$long/many.mlir" "$long/more.mlir"
+report "diff keeps to the width of a terminal, but for statements and paths" "$(
     wide "$folder/screen" | grep -v '^wide:  *[AB], line [0-9]*: '
-    tr '\n' ' ' <"$folder/screen" | grep -q 'operand 1 ' || echo "no reasons"
+    tr '\n' ' ' <"$folder/screen" | grep -q ' operand 1 ' || echo "no reasons"
 )"
-on_terminal 500 publish --store "$store/a" --output "$folder/a-site-whose-name-is-long/site-of-all-records"
-report "publish keeps to the width of a terminal" "$(
+on_terminal 500 report --store "$store/a" --site "$folder/a-site-whose-name-is-long/site-of-all-records"
+report "a site keeps to the width of a terminal" "$(
     wide "$folder/screen"
     tr '\n' ' ' <"$folder/screen" | grep -q '/index.html' || echo "no files"
 )"
@@ -183,13 +184,14 @@ if [ -x "$built/tests/harness/replay/make_recording" ]; then
     on_terminal 500 import --store "$folder/imported" "$folder/recording"
     report "import keeps to the width of a terminal" "$(
         wide "$folder/screen"
-        tr '\n' ' ' <"$folder/screen" | grep -q '[.]h5' || echo "no record"
+        tr '\n' ' ' <"$folder/screen" | grep -q "$folder/imported" || echo "no record"
     )"
-    report "import says what names a program that nobody knows" "$(
+    report "import says how an unknown program gets a name" "$(
         tr -s '\n ' ' ' <"$folder/screen" |
-            grep -q 'unknown step recorded unknown on plugin.so .*--model' || echo "the option is not named"
+            grep -q 'unknown step recorded unknown on plugin.so .*--model NAME' ||
+            echo "not said"
         run import --store "$folder/imported" --model mine "$folder/recording"
-        grep -q 'mine step recorded unknown on plugin.so' "$folder/out" || echo "not named"
+        grep -q 'mine step recorded unknown on plugin.so ' "$folder/out" || echo "not named"
     )"
     narrow "a replay" "replay" replay "$folder/recording" --runtime sim --processes 1 --steps 3 \
         --warmup 8 --min-time 0 --device-time none --store "$folder/replayed"
@@ -216,7 +218,7 @@ fewer "a speedup table" "vs lazy" table --store "$folder/suite"
 fewer "a table in parts" "PJRT" table --store "$folder/suite" --table executions
 fewer "a comparison" "verdict" compare "${stores[@]}"
 fewer "a list of few columns" "^sim  *yes" list runtimes
-fewer "advice" "takes\|Nothing" doctor --store "$folder/suite"
+fewer "advice" "takes\|No problems found" doctor --store "$folder/suite"
 fewer "a short explanation" "^No problems found\|^Findings" explain --model example_branch \
     --mode capture --runtime sim --steps 3
 

@@ -117,5 +117,5 @@ completes fish "bench com:compare completion" "bench --mode laz:lazy" "bench run
     "bench --mod:--mode --model" "bench study gr:graphs" "bench list mod:models modes" "bench table --tab:--table" \
     "bench help comp:compare completion" "bench study sco:scopes" \
     "bench run --pin hos:host" "bench export --to benchs:benchstat"
-refuses "completion of another shell" 2 "there is no shell 'bsh'; did you mean bash?" -- completion bsh
+refuses "completion of another shell" 2 "'bsh'| bash?" -- completion bsh
 echo "1..$count"

@@ -114,7 +114,7 @@ made_by within_calls
 run metrics "$folder/within"
 report "who asks for a recording's records is told how it becomes one" "$(
     fault_of 3
-    grep -qF "is a recording, and no store of records; bench import --store DIR" "$folder/err" || cat "$folder/err"
+    grep -qF "bench import --store DIR $folder/within" "$folder/err" || cat "$folder/err"
 )"
 
 anew() {
@@ -312,12 +312,12 @@ live "a healthy recording draws none" is_healthy busy_machine
 
 # ---- refusals -----------------------------------------------------------------------------
 
-refuses "what chooses records of a store" 2 "is a recording|--model" -- \
+refuses "what chooses records of a store" 2 "$folder/kept|--model" -- \
     doctor "$folder/kept" --model resnet18
-refuses "a process that is not there" 3 "no process 7" -- doctor "$folder/kept" --process 7
-refuses "a program that is not there" 3 "no program of this name" -- \
+refuses "a process that is not there" 3 "process 7" -- doctor "$folder/kept" --process 7
+refuses "a program that is not there" 3 "--step-program nothing" -- \
     doctor "$folder/kept" --step-program nothing
-refuses "what chooses steps of a recording, of a folder without one" 3 "no recording" -- \
+refuses "what chooses steps of a recording, of a folder without one" 3 "$folder" -- \
     doctor "$folder" --step-program fused
 refuses "a format that is none" 2 "'xml'" -- doctor "$folder/kept" --format xml
 echo "1..$count"

@@ -19,15 +19,12 @@ begins() {
     report "$what says what runs, and what Ctrl-C leaves" "$(
         [ "$status" -eq 130 ] || echo "exit status $status, not 130"
         sed -n 1p "$folder/err" | grep -qE "^\[0/[0-9]+\] $first$" || echo "the first line is not '$first'"
+        sed -n 2p "$folder/err" | grep -qE '^\[0/[0-9]+\] Ctrl-C ' || echo "the second line is not of Ctrl-C"
         case $left in
             nothing)
-                sed -n 2p "$folder/err" | grep -qE '^\[0/[0-9]+\] Ctrl-C ends it, and nothing is printed$' ||
-                    echo "the second line does not say that nothing is left"
                 [ ! -s "$folder/out" ] || echo "something was printed"
                 ;;
             something)
-                sed -n 2p "$folder/err" | grep -qE '^\[0/[0-9]+\] Ctrl-C ends it,( and)? prints what is done' ||
-                    echo "the second line does not say what is left"
                 [ -s "$folder/out" ] || echo "nothing was printed"
                 ;;
         esac
@@ -36,24 +33,24 @@ begins() {
 small=(--model resnet18 --variant small --runtime sim)
 
 begins "bench verify" something \
-    '[0-9]+ comparisons of [0-9]+ models with PyTorch.s values, a process each: lazy, capture; on sim' \
+    '[0-9]+ .* [0-9]+ models .*lazy, capture.* sim' \
     '^\[2/' verify --all --runtime sim --mode lazy,capture
-begins "bench explain" nothing 'resnet18\.small .* on sim: the first 50 steps, in one process' '^\[0/1\] Ctrl-C' \
+begins "bench explain" nothing 'resnet18\.small .* on sim: .*50 steps.*' '^\[0/1\] Ctrl-C' \
     explain "${small[@]}" --mode lazy --steps 50
-begins "bench study scopes" nothing 'resnet18\.small .* on sim: device times of 50 steps on the runtime itself' \
+begins "bench study scopes" nothing 'resnet18\.small .* on sim: .*50 steps.*' \
     '^\[0/1\] Ctrl-C' study scopes "${small[@]}" --steps 50
 begins "bench selftest accuracy" nothing \
-    '180 cells on the simulated device, a process each: on 2 cores that took six minutes' '^\[1/180\]' \
+    '180 cells .*' '^\[1/180\]' \
     selftest accuracy
 begins "bench selftest statistics" nothing \
-    'simulated comparisons: [0-9]+ rows of 2000 families, in this process' '^\[1/' selftest statistics
+    '.*[0-9]+ rows of 2000 families.*' '^\[1/' selftest statistics
 begins "bench selftest coverage" nothing \
-    'intervals in numbers: 20000 tables of each of 6 cases, in this process; then on runtimes' '^\[1/6\]' \
+    '.*20000 tables .*6 cases.*' '^\[1/6\]' \
     selftest coverage --runtime sim
-begins "bench selftest host-cost" - 'lazy and capture steps in turns: 1 experiment, a process each' \
-    '^\[0/1\] Ctrl-C ends it, and nothing more is printed' selftest host-cost "${small[@]}"
+begins "bench selftest host-cost" - '.*1 experiment.*' \
+    '^\[0/1\] Ctrl-C' selftest host-cost "${small[@]}"
 PJRT_SIM=values=none begins "bench selftest timeline-cost" something \
-    'steps with a timeline and without: 2 experiments, 6 processes each' '^\[1/12\].*: ok' \
+    '.*2 experiments, 6 processes.*' '^\[1/12\].*: ok' \
     selftest timeline-cost "${small[@]}" --verbose
 
 # check_estimate.sh has what Ctrl-C leaves.
@@ -61,16 +58,15 @@ estimate=(estimate --runtime "$fake" --topology v4:1,fake:2 --model resnet18 --v
 FAKE_PJRT=hlo run "${estimate[@]}" --cache-dir "$folder/kept"
 report "bench estimate says what is compiled, what is not, and what Ctrl-C leaves" "$(
     fault_of 0
-    grep -q "^\[0/2\] at most 2 programs of 1 step .* 2 topologies, on runtime $fake; .*$folder/kept .*compiled again" \
-        "$folder/err" || echo "not what is compiled"
-    grep -q '^\[0/2\] Ctrl-C ends it, prints .*, and keeps ' "$folder/err" ||
-        echo "not what Ctrl-C leaves"
+    grep -qE "^\[0/2\] .*2 programs of 1 step .*2 topologies.* $fake.* $folder/kept" "$folder/err" ||
+        echo "not what is compiled"
+    grep -qE '^\[0/2\] Ctrl-C .*keeps' "$folder/err" || echo "not what Ctrl-C leaves"
 )"
 FAKE_PJRT=hlo run "${estimate[@]}" --cache-dir=
 report "without a folder nothing is kept, and nothing is said to be" "$(
     fault_of 0
-    grep -qxF '[0/2] Ctrl-C ends it, and prints what is done' "$folder/err" || echo "not what Ctrl-C leaves"
-    ! grep '^\[0/' "$folder/err" | grep 'compiled again'
+    grep -qE '^\[0/2\] Ctrl-C ' "$folder/err" || echo "not what Ctrl-C leaves"
+    ! grep '^\[0/' "$folder/err" | grep -E 'keeps|again'
 )"
 
 run explain "${small[@]}" --mode lazy --steps 1 --quiet

@@ -251,12 +251,12 @@ report "HLO is shown as text" "$(
 for fault in absent damaged crash large; do
     echo "$fault" | byte_code "$fault.bc"
 done
-refuses "byte code without JAX" 3 "$folder/absent.bc: |this byte code|has no jaxlib; install JAX with: make frontends" \
+refuses "byte code without JAX" 3 "$folder/absent.bc: |byte code|jaxlib|make frontends" \
     -- graph "$folder/absent.bc"
-refuses "byte code that JAX refuses" 3 "$folder/damaged.bc: |JAX cannot read it: ValueError: not a?[31m version" \
+refuses "byte code that JAX refuses" 3 "$folder/damaged.bc: |ValueError: not a?[31m version" \
     -- graph "$folder/damaged.bc"
-refuses "byte code that crashes JAX" 3 "$folder/crash.bc: |killed by signal 11" -- graph "$folder/crash.bc"
-refuses "byte code of too much text" 3 "$folder/large.bc: |more than 268435456 bytes" \
+refuses "byte code that crashes JAX" 3 "$folder/crash.bc: |signal 11" -- graph "$folder/crash.bc"
+refuses "byte code of too much text" 3 "$folder/large.bc: |268435456" \
     -- graph "$folder/large.bc"
 BENCH_FRONTEND_PYTHON_JAX=$folder/none refuses "a Python that is not there" 3 "$folder/none', cannot be run" \
     -- graph "$folder/one.bc"
@@ -273,7 +273,7 @@ own_text() { # as run, by a bench that has scripts beside itself
 chmod 666 "$beside/jax/hashlib.py"
 own_text
 report "a module that others may write is not run to show byte code" "$(
-    fault_of 2 "$beside/jax/hashlib.py: others may write it"
+    fault_of 2 "$beside/jax/hashlib.py"
 )"
 rm "$beside/jax/hashlib.py"
 own_text
@@ -331,8 +331,10 @@ done
 run record --quiet --runtime sim --output "$folder/often" -- "$program" --steps 60 --anew-every 1
 run diff "$folder/often" --format json
 report "of many pairs it is said how many are left out" "$(
-    fault_of 1 "more such pairs: not compared"
+    fault_of 1 "pairs"
     holds '
+left_out = records["left_out"]
+assert str(left_out) in open(folder + "/err").read()
 assert len(records["pairs"]) == 50 and records["left_out"] >= 9 and records["same"] is False, records["left_out"]
 times = [p["b"]["compile_ns"] for p in records["pairs"]]
 assert times == sorted(times, reverse=True)'
@@ -354,7 +356,7 @@ report "byte code of a recording is compared where JAX reads it" "$(
 )"
 BENCH_FRONTEND_PYTHON_JAX=$folder/none run diff "$folder/bytes" --format json
 report "without JAX it is said once what cannot be read" "$(
-    fault_of 3 "JAX's libraries are to read this byte code"
+    fault_of 3 "byte code"
     [ "$(grep -c "$folder/none" "$folder/err")" -eq 1 ] || echo "it is said more than once"
     holds '
 assert records["same"] is None and len(records["pairs"]) >= 2, records["same"]
@@ -388,7 +390,7 @@ mkdir "$folder/damaged/1-1" && echo none >"$folder/damaged/1-1/events"
 run diff "$folder/damaged"
 report "a process whose events are damaged" "$(
     [ "$status" -eq 3 ] || echo "exit status $status"
-    complaints | grep -q "not all processes could be read" || echo "it is not said"
+    complaints | grep -q "$folder/damaged" || echo "it is not said"
     said "1 changed, 0 added, 0 removed"
 )"
 

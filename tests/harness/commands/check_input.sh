@@ -6,31 +6,32 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 
+mkdir "$folder/cache"
 wmt=(--processes 1 --model transformer_wmt_en_de --variant small --phase infer --batch 2 --min-time 0
     --store "$store" --format json)
 
 refuses "an input that is none" 2 "--input|'disk'|prefetch" -- --input disk --store "$store"
 refuses "lengths that are none" 2 "--lengths|'long'|varying" -- --lengths long --store "$store"
 refuses "an optimizer that is none" 2 "--optimizer|'lion'|adamw" -- --optimizer lion --store "$store"
-refuses "varying lengths of a model of one" 2 "resnet18|one length" -- \
+refuses "varying lengths of a model of one" 2 "resnet18|--lengths varying" -- \
     --model resnet18 --lengths varying --store "$store"
-refuses "tokens of a model of images" 2 "resnet18|no tokens" -- \
+refuses "tokens of a model of images" 2 "resnet18|--seq 16" -- \
     --model resnet18 --seq 16 --store "$store"
-refuses "padding of a model without" 2 "gpt2|no padding" -- \
+refuses "padding of a model without" 2 "gpt2|small_pad" -- \
     --model gpt2 --variant small_pad --store "$store"
-refuses "more tokens than positions" 2 "option seq|64 positions" -- \
+refuses "more tokens than positions" 2 "option seq|64" -- \
     --model gpt2 --variant small --phase infer --seq 4000 --store "$store"
-refuses "an image that does not split into patches" 2 "option image|patch size 16" -- \
+refuses "an image that does not split into patches" 2 "option image|16" -- \
     run --model vit_small_patch16_224 --image 50 --store "$store"
 run --processes 1 --model gpt2,llama --variant small --phase infer --seq 128 --mode lazy --steps 1 --min-time 0 \
     --store "$store" --format json
 report "a model that takes the size runs beside one that does not" "$(
-    fault_of 0 "gpt2: option seq: 128 tokens, but there are only 64 positions; left out"
+    fault_of 0 "gpt2: " "option seq" 128 64
     holds 'assert [r["experiment"]["model"] for r in records] == ["llama"], records'
 )"
 
 run --processes 1 --model squeezenet1_1 --variant small --phase infer --mode lazy,capture --steps 10 --min-time 0 \
-    --warmup 8 --input synthetic,transfer,prefetch --batch 8 --store "$store" --format json
+    --warmup 8 --input synthetic,transfer,prefetch --batch 8 --cache-dir "$folder/cache" --store "$store" --format json
 report "fresh batches are sent each step, and the ledger's input shows it" "$(
     fault_of 0
     holds '

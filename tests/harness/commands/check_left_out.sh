@@ -37,7 +37,7 @@ assert len(left["named"]) == 3 and all(n.startswith("strange-") for n in left["n
 assert len(records["rows"]) > 0, records'
 )"
 for command in "history" "history --format json" "doctor" "export --to csv" "report --output $folder/page.html" \
-    "publish --output $folder/site" "history --reindex" "table --table goodput --format json"; do
+    "report --site $folder/site" "history --reindex" "table --table goodput --format json"; do
     # shellcheck disable=SC2086
     run $command --store "$store"
     report "bench ${command%% /*} counts them" "$(told 1)"

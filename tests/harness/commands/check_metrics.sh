@@ -214,15 +214,15 @@ report "names of others do not steer a terminal" "$(
 # ---- what is refused --------------------------------------------------------------------------------
 
 refuses "no word" 2 "bench metrics|FILE" -- metrics
-refuses "two words" 2 "one word too many" -- metrics "$store" "$store"
+refuses "two words" 2 "'$store'" -- metrics "$store" "$store"
 refuses "half a difference" 3 "$store" -- diff "$store"
-refuses "a format of tables" 2 "metrics are text or json, not csv" -- metrics "$store" --format csv
+refuses "a format of tables" 2 "json|csv" -- metrics "$store" --format csv
 refuses "what is not there" 3 "no-store" -- metrics "$folder/no-store"
-refuses "what is no report" 3 "VERSION|no metrics report" -- metrics VERSION
-refuses "a choice among one" 2 "--model chooses records of a folder" -- metrics "${records[0]}" --model bert
-refuses "a choice of nothing" 3 "none of" -- metrics "$store" --model bert
-refuses "how often without where" 2 "--metrics-every says how often" -- "${tiny[@]}" --metrics-every 2
-refuses "two things on standard output" 2 "--metrics - goes to standard output" -- \
+refuses "what is no report" 3 "VERSION" -- metrics VERSION
+refuses "a choice among one" 2 "--model|${records[0]}" -- metrics "${records[0]}" --model bert
+refuses "a choice of nothing" 3 "$store|--model bert" -- metrics "$store" --model bert
+refuses "how often without where" 2 "--metrics-every" -- "${tiny[@]}" --metrics-every 2
+refuses "two things on standard output" 2 "--metrics -|--format json" -- \
     "${tiny[@]}" --metrics - --format json
 run run "${tiny[@]}" --store "$folder/kept" --mode lazy --metrics "$folder/nowhere/m.txt"
 report "a report that cannot be written is told, and the records are kept" "$(

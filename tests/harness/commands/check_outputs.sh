@@ -42,7 +42,7 @@ spares() {
     rm -rf "$store" "$folder/kept"
     run "$@" "$option" "$file"
     report "bench $1 does not replace the file of $option, and says so before it starts anything" "$(
-        fault_of 2 "$option: $file is there already: choose another file, or --force"
+        fault_of 2 "$option" "$file" "--force"
         [ ! -s "$folder/out" ] || echo "something on standard output"
         ! grep '^\[' "$folder/err" || echo "it had begun"
         [ ! -e "$store" ] && [ ! -e "$folder/kept" ] || echo "there is a store"
@@ -72,7 +72,7 @@ ln -s pipe "$folder/link"
 for name in pipe link; do
     rm -rf "$store"
     refuses "no file takes the name of a $name, not even with --force" 2 \
-        "--metrics: $folder/$name is a device, a pipe or a socket" -- \
+        "--metrics|$folder/$name" -- \
         run "${small[@]}" "${brief[@]}" --mode lazy --metrics "$folder/$name" --force
     report "and nothing has begun" "$(
         [ -p "$folder/$name" ] || echo "it is no pipe any more"
@@ -81,7 +81,7 @@ for name in pipe link; do
 done
 run run "${small[@]}" "${brief[@]}" --mode lazy --metrics -
 report "standard output is no file" "$(fault_of 0)"
-refuses "nor does a picture of a store take it" 2 "$folder/pipe.gp is a device, a pipe or a socket" -- \
+refuses "nor does a picture of a store take it" 2 "$folder/pipe.gp" -- \
     history --store "$store" --output "$folder/pipe.gp"
 
 # ---- what is made from a store ------------------------------------------------------------------

@@ -38,7 +38,7 @@ assert about["environment"]["PJRT_SIM"] == "device_us=3000,seed=1"
 PYTHON
 )"
 cp "$folder/a/recording.json" "$folder/kept.json"
-refuses "a folder that has a recording" 2 "$folder/a has a recording|--output" -- \
+refuses "a folder that has a recording" 2 "$folder/a|--output" -- \
     record --runtime sim --output "$folder/a" -- "$program"
 report "and it stays as it is" "$(cmp "$folder/a/recording.json" "$folder/kept.json")"
 
@@ -74,7 +74,7 @@ run record --runtime sim --limit 70000 --output "$folder/large" -- "$program" --
 report "a program whose code was not kept is told when that happens" "$(
     fault_of 0
     grep -q "6 executions of 1 program" "$folder/err" || echo "not all was recorded"
-    grep -q "the code of 1 of the programs that it executed was not kept" "$folder/err" || echo "nothing is said"
+    grep -qE "process [0-9]+: .*code of 1 .*bench replay" "$folder/err" || echo "nothing is said"
     [ -z "$(find "$folder"/large/*/programs -name '*.mlir')" ] || echo "it was kept"
 )"
 for i in 1 2 3; do
@@ -115,13 +115,13 @@ report "a file that cannot be run with 126" "$(
     grep -q 'bench: tests/support/cli.sh: Permission denied' "$folder/err" || echo "not said"
     ls -d "$folder/d" 2>/dev/null
 )"
-refuses "no program" 2 "bench record needs an argument: a program and its arguments" -- record --runtime sim
-refuses "a runtime that there is not" 3 "no runtime named 'nowhere'" -- \
+refuses "no program" 2 "bench record" -- record --runtime sim
+refuses "a runtime that there is not" 3 "'nowhere'" -- \
     record --runtime nowhere --output "$folder/d" -- true
-refuses "the recorder before itself" 2 "is the recorder itself" -- \
+refuses "the recorder before itself" 2 "$recorder" -- \
     record --runtime "$recorder" --output "$folder/d" -- true
-refuses "a limit that is no size" 2 "--limit takes a size" -- record --limit 10X -- true
-refuses "a limit that is too small" 2 "--limit takes a size from 65536" -- record --limit 10K -- true
+refuses "a limit that is no size" 2 "--limit|10X" -- record --limit 10X -- true
+refuses "a limit that is too small" 2 "--limit|65536|10K" -- record --limit 10K -- true
 run record --help
 report "help says all of it" "$(
     fault_of 0
@@ -265,7 +265,7 @@ replaced_during() {
 # What is wrong with the recording NAME of such a program.
 faults_of_replaced() {
     [ "$status" -eq 7 ] || echo "exit status $status, not the program's"
-    [ "$(grep -c "build.so: the plugin's file was .* in use, so nobody knows which build" "$folder/err")" -eq 1 ] ||
+    [ "$(grep -c "build.so: the plugin's file was .* in use," "$folder/err")" -eq 1 ] ||
         echo "not said once"
     "$python" - "$folder/$1/recording.json" "$folder/build.so" <<'PYTHON' 2>&1 | tail -n 1
 import json, sys
@@ -279,7 +279,7 @@ report "a plugin that is replaced while the program runs: said, and no build is 
     "$(faults_of_replaced changed)"
 run steps "$folder/changed"
 report "its steps can be looked at" "$(fault_of 0)"
-refuses "and are no record" 1 "build.so was replaced while the program ran" -- \
+refuses "and are no record" 1 "build.so" -- \
     import --store "$folder/none" "$folder/changed"
 # So is the recorder, which is beside bench.
 in_build=$bench
@@ -293,7 +293,7 @@ run record --runtime sim --output "$folder/other" -- bash -c '
     exit 7' "$program" "$folder/beside/libpjrt_record.so"
 report "a recorder that is replaced while the program runs: said, and none is named" "$(
     [ "$status" -eq 7 ] || echo "exit status $status, not the program's"
-    [ "$(grep -c "libpjrt_record.so: the plugin's file was .* in use, so nobody knows which" "$folder/err")" -eq 1 ] ||
+    [ "$(grep -c "libpjrt_record.so: the plugin's file was .* in use," "$folder/err")" -eq 1 ] ||
         echo "not said once"
     "$python" - "$folder/other/recording.json" <<'PYTHON' 2>&1 | tail -n 1
 import json, sys
@@ -302,7 +302,7 @@ assert about["recorder"]["sha256"] is None and about["changed"] == [about["recor
 assert len(about["runtime"]["sha256"]) == 64, about["runtime"]
 PYTHON
 )"
-refuses "and no record is made of it" 1 "libpjrt_record.so was replaced while the program ran" -- \
+refuses "and no record is made of it" 1 "libpjrt_record.so" -- \
     import --store "$folder/none" "$folder/other"
 bench=$in_build
 # ---- the environment ------------------------------------------------------------------------
@@ -450,7 +450,7 @@ for e in events:
         assert e["ts"] >= starts[e["id"]]["ts"]
 PYTHON
 )"
-refuses "a timeline over a file that is there" 2 "trace.json is there already" -- \
+refuses "a timeline over a file that is there" 2 "trace.json" -- \
     steps "$folder/a" --trace "$folder/trace.json"
 
 run import --store "$store" --model tiny --phase train "$folder/a"
@@ -640,12 +640,12 @@ live "compare finds the slower of two stores of recordings, and where" slower_is
 mkdir "$folder/empty"
 refuses "an import of a folder without a recording" 3 "$folder/empty" -- \
     import --store "$store" "$folder/empty"
-refuses "names for results of others" 2 "--model is for recordings" -- \
+refuses "names for results of others" 2 "--model|--from pytorch-xla" -- \
     import --from pytorch-xla --model x --store "$store" "$folder/out"
-refuses "a name that is too long" 2 "--model takes a name" -- \
+refuses "a name that is too long" 2 "--model" -- \
     import --model "$(printf 'x%.0s' {1..80})" --store "$store" "$folder/a"
-refuses "a store without a name" 2 "--store is empty" -- import --store '' "$folder/a"
-refuses "the same of results of others" 2 "--store is empty" -- \
+refuses "a store without a name" 2 "--store" -- import --store '' "$folder/a"
+refuses "the same of results of others" 2 "--store" -- \
     import --from pytorch-xla --store '' "$folder/out"
 cp -r "$folder/a" "$folder/cut"
 for events in "$folder"/cut/*/events; do truncate -s 64 "$events"; done

@@ -76,7 +76,7 @@ PYTHON
 run doctor "$folder/r"
 report "the doctor says of what its costs are" "$(
     fault_of 0
-    tr '\n' ' ' <"$folder/out" | grep -Eq "by these, and kernels run for 1\.4[0-9]* ms of it" || cat "$folder/out"
+    tr '\n' ' ' <"$folder/out" | grep -Eq "kernels run for 1\.4[0-9]* ms" || cat "$folder/out"
 )"
 cp -r "$folder/r" "$folder/slowed"
 PJRT_SIM=device_us=3000,seed=1 run record --runtime sim --profile 20 --output "$folder/slower" -- \
@@ -111,7 +111,7 @@ rm -rf "$folder/r"
 run record --runtime sim --profile 60 --output "$folder/r" -- "$program" --steps 30
 report "a program that ends before is said to have no profile" "$(
     fault_of 0
-    grep -q "no profile: it begins once nothing was compiled for 64 executions" "$folder/err" ||
+    grep -q "no profile: .* 64 executions" "$folder/err" ||
         echo "not said"
     steps_hold 'assert steps["profile"] is None and steps["left_out"]["profiled"] == 0, steps'
 )"
@@ -119,7 +119,7 @@ rm -rf "$folder/r"
 run record --runtime sim --profile 60 --output "$folder/r" -- "$program" --steps 200 --anew-every 20
 report "nor has one that compiles again and again" "$(
     fault_of 0
-    grep -q "no profile: it begins once" "$folder/err" || echo "not said"
+    grep -q "no profile: .* 64 executions" "$folder/err" || echo "not said"
 )"
 rm -rf "$folder/r"
 run record --runtime sim --profile 1000 --output "$folder/r" -- "$program" --steps 150 --signal 9
@@ -173,7 +173,7 @@ report "a record with a profile stays where the profile cannot be read any more"
 rm "$store"/*.h5
 taking
 report "else the record says that it has none, and why" "$(
-    fault_of 0 "$folder/r: the record has no profile: "
+    fault_of 0 "$folder/r: "
     in_store '
 assert rows and all(r["device_time_source"] == "event" for r in rows), rows
 assert all("; no profile: " in r["device_note"] for r in rows), rows'

@@ -80,7 +80,7 @@ report "host work by thread: the one that traces and the one that executes" "$(
     fault_of 0
     grep -qE '^100 +0 +4\.00 ms +0 ns +0 ns$' "$folder/out" || echo "no row of the main thread"
     grep -qE '^101 +1 +500 us +100 us +0 ns$' "$folder/out" || echo "no row of the other one"
-    lines "thread" "executions" "the ledger is of"
+    lines "thread" "executions" "host_work:"
 )"
 run steps "$folder/threads" --format json
 report "and for programs" "$(
@@ -219,10 +219,10 @@ report "as XSpace, where its name ends in .pb" "$(
 )"
 
 refuses "a folder that is not there" 3 "nothing-here" -- steps "$folder/nothing-here"
-refuses "a folder without a recording" 3 "no recording" -- steps "$folder/loop/100-1/programs"
-refuses "a process that is not there" 3 "no process 7" -- steps "$folder/loop" --process 7
+refuses "a folder without a recording" 3 "$folder/loop/100-1/programs" -- steps "$folder/loop/100-1/programs"
+refuses "a process that is not there" 3 "process 7" -- steps "$folder/loop" --process 7
 refuses "a device that is not there" 3 "device 9" -- steps "$folder/loop" --device 9
-refuses "a program that is not there" 3 "no program of this name" -- \
+refuses "a program that is not there" 3 "--step-program nothing" -- \
     steps "$folder/loop" --step-program nothing
 refuses "a format that there is not" 2 "format" -- steps "$folder/loop" --format pdf
 refuses "no folder at all" 2 "DIR" -- steps

@@ -200,7 +200,7 @@ report "--force replaces a timeline" "$(
     fault_of 0
     traced 'assert len(about) == 1, about'
 )"
-refuses "a timeline that is there already, before anything is measured" 2 "trace.json is there already|--force" -- \
+refuses "a timeline that is there already, before anything is measured" 2 "trace.json|--force" -- \
     "${sim[@]}" --mode lazy --timeline "$folder/trace.json"
 
 # Ctrl-C while a process measures, or has measured: what was noted is written.

@@ -14,202 +14,202 @@ while IFS='#' read -r wanted texts words; do
     read -ra arguments <<<"$words"
     refuses "bench $words" "$((wanted))" "${texts//;;/|}" -- "${arguments[@]}"
 done <<'ROWS'
-2#there is no command compre; did you mean compare?#compre
-2#there is no command lst; did you mean list?#lst
-2#there is no command histroy; did you mean history?#histroy --store x
-2#did you mean nightly?#nigthly
-2#did you mean export weights?#exportweights
-2#there is no command resnet50; did you mean bench --model resnet50?#resnet50
-2#did you mean bench --model resnet50?#ResNet50
-3#a: No such file or directory#diff a b
-2#did you mean bench list models?#models
-2#did you mean bench --version?#version
-2#did you mean bench table?#show
-2#there is no command comapre; did you mean compare?#--help comapre
-2#there is no command lazy; did you mean bench --mode lazy?#lazy
-2#there is no command docs; did you mean bench table docs?#docs
-2#there is no command frob; see bench --help#frob
-2#there is no command comapre; did you mean compare?#help comapre
-2#there is no command hlep; did you mean help?#hlep
-2#there is no command hlep; did you mean help?#help hlep
-2#'x' is one word too many: bench help takes one command#help compare x
-2#'graph' is one word too many#help help graph
-2#there is no option --modle; did you mean --model?#--modle resnet50
-2#there is no option --fromat; did you mean --format?#run --fromat json
-2#did you mean --processes?#run --proceses 4
-2#did you mean --min-time?#run --min_time 1
-2#did you mean --runtime?#run --runtimes cpu
-2#did you mean --timeout?#run --time-out 10
-2#did you mean --store?#table --stroe x
-2#did you mean --device-time?#run --devicetime none
-2#did you mean --repetitions?#suite smoke --repetition 3
-2#there is no option --zzzz; see --help#run --zzzz
-2#this command does not take --steps#table --steps 3
-2#--model: there is no 'ResNet50'; did you mean resnet50? There is;;vgg16#--model ResNet50
-2#did you mean resnet18?#--model resnet-18
-2#did you mean squeezenet1_1?#--model squeezenet
-2#did you mean mobilenet_v2?#--model MobileNetV2
-2#there is no 'frobnet'; there is#--model frobnet
-2#did you mean capture?#--mode captured
-2#did you mean capture?#--mode jit
-2#did you mean lazy?#--mode Lazy
-2#did you mean lazy?#--mode tracing
-2#did you mean bf16?#--dtype fp16
-2#did you mean f32?#--dtype float32
-2#did you mean bf16?#--dtype BF16
-2#did you mean train?#--phase training
-2#did you mean infer?#--phase inference
-2#did you mean nhwc?#--layout NHWC
-2#did you mean small?#--variant smal
-2#--front-end: there is no 'jaxx'; did you mean jax?#--front-end jaxx
-2#--model: there is no 'example_brnch'; did you mean example_branch?#explain --model example_brnch
-2#did you mean --model example_branch?#explain example_brnch
-2#--model: there is no 'resnt18'; did you mean resnet18?#verify --model resnt18
-2#has no 'smal'; did you mean small? It has full#verify --variant smal
-2#--optimizer: there is no 'adam'; did you mean adamw?#--optimizer adam
-3#no runtime named 'gpu'; did you mean cuda?#--runtime gpu
-3#no runtime named 'CPU'; did you mean cpu?#--runtime CPU
-3#did you mean cpu-xla?#--runtime cpuxla
-3#no runtime named 'toaster'; there is cpu, ;;or a path#--runtime toaster
-2#--min-time takes a time, 500ms, 90s, 10m or 2h, not '3x'#--min-time 3x
-2#--min-time takes a time#--min-time=-1
-2#--timeout takes a time#--timeout soon
-2#--night-hours takes a time, 12h, 90m or 12 for 12 hours, not '12x'#history --night-hours 12x
-2#--steps takes a whole number from 1#--steps 0
-2#--steps takes a whole number#--steps 1.5
-2#--batch takes;;-1#--batch -1
-2#--processes takes;;0.5#--processes 0.5
-2#--seed takes#--seed x
-2#--model needs a value: NAME,...#--model
-2#'lazy' is one word too many; did you mean --mode lazy?#run lazy
-2#did you mean --model resnet50?#run ResNet50
-2#'resnet50' is one word too many#run resnet50 --model bert
-2#'resnet18' is one word too many; did you mean --model resnet50,resnet18?#run resnet50 resnet18
-2#did you mean --mode capture?#run resnet18 capture
-2#did you mean --mode capture?#run resnet18 captre
-2#did you mean --phase train?#run resnet18 train
-2#did you mean --phase infer?#run resnet18 inference
-2#did you mean --dtype bf16?#run resnet18 bf16
-2#did you mean --variant small?#run small
-2#did you mean --runtime cpu?#run cpu
-2#did you mean --runtime cuda?#run resnet18 gpu
-2#did you mean --front-end jax?#run resnet18 jax
-2#'32' is one word too many#run resnet18 32
-2#did you mean --format json?#run resnet18 json
-2#did you mean --model all?#run all
-2#'none' is one word too many; see --help#run resnet18 none
-2#did you mean --mode lazy,capture?#run --mode=lazy capture
-2#did you mean --model resnet18,vgg16?#run --model resnet18 vgg16
-2#did you mean --batch 32,64?#run --batch 32 64
-2#did you mean --batch 1,2,4?#study batch resnet18 1,2,4
-2#did you mean --depth 2,4?#study depth llama 2,4
-2#'v5e:1x1' is one word too many#estimate resnet18 v5e:1x1
-2#did you mean --output out.svg?#study scopes resnet18 out.svg
-2#did you mean --quick?#selftest accuracy quick
-2#did you mean --batch?#run resnet18 batch 32
-2#--mode needs a value: MODE,...#run resnet18 --mode --phase infer
-2#--mode needs a value: MODE,...#run resnet18 --mode --phase=infer
-2#did you mean --batch?#run -b 32
-2#did you mean --to?#export docs --format csv
-1#did you mean --runtime?#compare --a sim --b sim
-2#did you mean --graphs 1,5?#run --graphs 1 5
-2#--mode has an empty item; commas stand without blanks: a,b#run --mode lazy, capture
-2#there is no option -model; did you mean --model?#run -model resnet18
-2#there is no option -m; did you mean --model?#run -m resnet18
-2#did you mean --output?#run -o x
-2#there is no option -o; see --help#table -o x
-2#did you mean --version?#-V
-2#did you mean --version?#-version
-2#did you mean --format json?#run --json
-2#did you mean --format csv?#table --csv
-2#did you mean --batch?#run --batch-size 32
-2#did you mean --runtime?#run --device gpu
-2#did you mean --runtime?#run --backend gpu
-2#did you mean --steps?#run --epochs 3
-2#did you mean --processes?#run --repeat 4
-2#did you mean --dtype?#run --precision bf16
-2#did you mean --seq?#run --seq-len 128
-2#this command does not take --table; bench table does that#--table
-2#bench replay does that#run --recording docs
-2#this command does not take --suite (compare, nightly: yes)#run --suite smoke
-2#'table' is one word too many; did you mean bench table?#--store docs table
-2#'history' is one word too many; did you mean bench history?#--quiet history docs
-2#'tests' is one word too many#metrics docs tests
-3#bench record makes one#steps docs
-2#did you mean --runtime ./plugin.so?#run ./plugin.so
-2#'frobs' is one word too many; see --help#run frobs
-2#'lazy' is one word too many; did you mean --mode lazy?#explain lazy
-2#'tests/harness' is one word too many; see --help#explain tests/harness
-2#did you mean --model resnet50?#verify ResNet50
-2#did you mean --model resnet50?#estimate resnet5
-2#'vgg16' is one word too many#study batch resnet18 vgg16
-3#store /nowhere/store: No such file or directory#table /nowhere/store
-3#store no-such-nights: No such file or directory#table no-such-nights
-3#store no-such-nights: No such file or directory#doctor no-such-nights
-3#store no-such-nights: No such file or directory#report --plot ledger no-such-nights --output x.svg
-3#store no-such-nights: No such file or directory#report no-such-nights --site x
-2#'out' is one word too many: --store docs#report docs out
-2#did you mean --output page.html?#report docs page.html
-2#did you mean --output l.svg?#report --plot ledger docs l.svg
-2#did you mean --to csv?#export docs csv
-2#did you mean --to csv?#export csv
-2#did you mean --table ledger?#table ledger
-2#did you mean --metric compile?#history docs compile
-2#did you mean --mode lazy?#doctor docs lazy
-1#did you mean --suite smoke?#compare cpu cpu-xla smoke
-1#did you mean --model resnet18?#compare cpu cpu-xla resnet18
-1#did you mean --store docs?#compare docs tests
-2#did you mean --store docs?#suite smoke docs
-2#did you mean --runtime cpu-xla?#suite smoke cpu-xla
-2#did you mean --runtime sim?#replay recordings/a sim
+2#compre;; compare?#compre
+2#lst;; list?#lst
+2#histroy;; history?#histroy --store x
+2# nightly?#nigthly
+2# export weights?#exportweights
+2#resnet50;; bench --model resnet50?#resnet50
+2# bench --model resnet50?#ResNet50
+3#a: #diff a b
+2# bench list models?#models
+2# bench --version?#version
+2# bench table?#show
+2#comapre;; compare?#--help comapre
+2#lazy;; bench --mode lazy?#lazy
+2#docs;; bench table docs?#docs
+2#frob; see bench --help#frob
+2#comapre;; compare?#help comapre
+2#hlep;; help?#hlep
+2#hlep;; help?#help hlep
+2#'x';;bench help#help compare x
+2#'graph'#help help graph
+2#--modle;; --model?#--modle resnet50
+2#--fromat;; --format?#run --fromat json
+2# --processes?#run --proceses 4
+2# --min-time?#run --min_time 1
+2# --runtime?#run --runtimes cpu
+2# --timeout?#run --time-out 10
+2# --store?#table --stroe x
+2# --device-time?#run --devicetime none
+2# --repetitions?#suite smoke --repetition 3
+2#--zzzz; see --help#run --zzzz
+2#--steps#table --steps 3
+2#--model;;'ResNet50';; resnet50?;;vgg16#--model ResNet50
+2# resnet18?#--model resnet-18
+2# squeezenet1_1?#--model squeezenet
+2# mobilenet_v2?#--model MobileNetV2
+2#'frobnet'#--model frobnet
+2# capture?#--mode captured
+2# capture?#--mode jit
+2# lazy?#--mode Lazy
+2# lazy?#--mode tracing
+2# bf16?#--dtype fp16
+2# f32?#--dtype float32
+2# bf16?#--dtype BF16
+2# train?#--phase training
+2# infer?#--phase inference
+2# nhwc?#--layout NHWC
+2# small?#--variant smal
+2#--front-end;;'jaxx';; jax?#--front-end jaxx
+2#--model;;'example_brnch';; example_branch?#explain --model example_brnch
+2# --model example_branch?#explain example_brnch
+2#--model;;'resnt18';; resnet18?#verify --model resnt18
+2#'smal';; small?;;full#verify --variant smal
+2#--optimizer;;'adam';; adamw?#--optimizer adam
+3#'gpu';; cuda?#--runtime gpu
+3#'CPU';; cpu?#--runtime CPU
+3# cpu-xla?#--runtime cpuxla
+3#'toaster';;cpu, ;;or a path#--runtime toaster
+2#--min-time;;'3x'#--min-time 3x
+2#--min-time#--min-time=-1
+2#--timeout#--timeout soon
+2#--night-hours;;'12x'#history --night-hours 12x
+2#--steps;;from 1#--steps 0
+2#--steps#--steps 1.5
+2#--batch;;-1#--batch -1
+2#--processes;;0.5#--processes 0.5
+2#--seed#--seed x
+2#--model;;NAME,...#--model
+2#'lazy';; --mode lazy?#run lazy
+2# --model resnet50?#run ResNet50
+2#'resnet50'#run resnet50 --model bert
+2#'resnet18';; --model resnet50,resnet18?#run resnet50 resnet18
+2# --mode capture?#run resnet18 capture
+2# --mode capture?#run resnet18 captre
+2# --phase train?#run resnet18 train
+2# --phase infer?#run resnet18 inference
+2# --dtype bf16?#run resnet18 bf16
+2# --variant small?#run small
+2# --runtime cpu?#run cpu
+2# --runtime cuda?#run resnet18 gpu
+2# --front-end jax?#run resnet18 jax
+2#'32'#run resnet18 32
+2# --format json?#run resnet18 json
+2# --model all?#run all
+2#'none';;; see --help#run resnet18 none
+2# --mode lazy,capture?#run --mode=lazy capture
+2# --model resnet18,vgg16?#run --model resnet18 vgg16
+2# --batch 32,64?#run --batch 32 64
+2# --batch 1,2,4?#study batch resnet18 1,2,4
+2# --depth 2,4?#study depth llama 2,4
+2#'v5e:1x1'#estimate resnet18 v5e:1x1
+2# --output out.svg?#study scopes resnet18 out.svg
+2# --quick?#selftest accuracy quick
+2# --batch?#run resnet18 batch 32
+2#--mode;;MODE,...#run resnet18 --mode --phase infer
+2#--mode;;MODE,...#run resnet18 --mode --phase=infer
+2# --batch?#run -b 32
+2# --to?#export docs --format csv
+1# --runtime?#compare --a sim --b sim
+2# --graphs 1,5?#run --graphs 1 5
+2#--mode#run --mode lazy, capture
+2#-model;; --model?#run -model resnet18
+2#-m;; --model?#run -m resnet18
+2# --output?#run -o x
+2#-o; see --help#table -o x
+2# --version?#-V
+2# --version?#-version
+2# --format json?#run --json
+2# --format csv?#table --csv
+2# --batch?#run --batch-size 32
+2# --runtime?#run --device gpu
+2# --runtime?#run --backend gpu
+2# --steps?#run --epochs 3
+2# --processes?#run --repeat 4
+2# --dtype?#run --precision bf16
+2# --seq?#run --seq-len 128
+2#--table;;bench table#--table
+2#bench replay#run --recording docs
+2#--suite;;compare;;nightly#run --suite smoke
+2#'table';; bench table?#--store docs table
+2#'history';; bench history?#--quiet history docs
+2#'tests'#metrics docs tests
+3#bench record#steps docs
+2# --runtime ./plugin.so?#run ./plugin.so
+2#'frobs';;; see --help#run frobs
+2#'lazy';; --mode lazy?#explain lazy
+2#'tests/harness';;; see --help#explain tests/harness
+2# --model resnet50?#verify ResNet50
+2# --model resnet50?#estimate resnet5
+2#'vgg16'#study batch resnet18 vgg16
+3#/nowhere/store#table /nowhere/store
+3#no-such-nights#table no-such-nights
+3#no-such-nights#doctor no-such-nights
+3#no-such-nights#report --plot ledger no-such-nights --output x.svg
+3#no-such-nights#report no-such-nights --site x
+2#'out';;--store docs#report docs out
+2# --output page.html?#report docs page.html
+2# --output l.svg?#report --plot ledger docs l.svg
+2# --to csv?#export docs csv
+2# --to csv?#export csv
+2# --table ledger?#table ledger
+2# --metric compile?#history docs compile
+2# --mode lazy?#doctor docs lazy
+1# --suite smoke?#compare cpu cpu-xla smoke
+1# --model resnet18?#compare cpu cpu-xla resnet18
+1# --store docs?#compare docs tests
+2# --store docs?#suite smoke docs
+2# --runtime cpu-xla?#suite smoke cpu-xla
+2# --runtime sim?#replay recordings/a sim
 2#resnet50;;--runtime#replay resnet50 --runtime tpu
 2#models;;--processes#replay models --processes 8
-2#'sim' is one word too many;;--runtime sim#replay resnet50 sim
-2#'resnet18' is one word too many#replay models resnet18
-2#'tests' is one word too many: --store docs#table docs tests
-2#'tests' is one word too many: --store docs#doctor docs tests
-2#'tests' is one word too many: --store docs#history tests --store docs
-2#'tests' is one word too many: --store docs#report docs tests
-2#did you mean --format json?#list models json
-2#'resnet50' is one word too many; did you mean --model resnet50?#table resnet50
-2#did you mean --model resnet50?#report --plot ledger resnet50
-2#did you mean --model resnet50?#history ResNet50
-3#store resnet50: No such file or directory; bench run --store DIR writes one#export resnet50 --to csv
-2#did you mean csv?#export resnet50 --to csvv
-2#--topology 'v5e': as v4:1x1x1#estimate --model resnet18 --topology v5e
-3#no runtime named 'VERSION'; did you mean ./VERSION?#run resnet18 --runtime VERSION
-2#there is no import format 'pytorch-xl'; did you mean pytorch-xla?#import --from pytorch-xl /nowhere/file
-2#there is no list 'modls'; did you mean models?#list modls
-2#there is no study 'graps'; did you mean graphs?#study graps
-2#'A' is one word too many#graph dif A B
-2#'A' is one word too many#metrics dif A B
+2#'sim';;--runtime sim#replay resnet50 sim
+2#'resnet18'#replay models resnet18
+2#'tests';;--store docs#table docs tests
+2#'tests';;--store docs#doctor docs tests
+2#'tests';;--store docs#history tests --store docs
+2#'tests';;--store docs#report docs tests
+2# --format json?#list models json
+2#'resnet50';; --model resnet50?#table resnet50
+2# --model resnet50?#report --plot ledger resnet50
+2# --model resnet50?#history ResNet50
+3#resnet50;;bench run --store#export resnet50 --to csv
+2# csv?#export resnet50 --to csvv
+2#--topology;;'v5e';;v4:1x1x1#estimate --model resnet18 --topology v5e
+3#'VERSION';; ./VERSION?#run resnet18 --runtime VERSION
+2#'pytorch-xl';; pytorch-xla?#import --from pytorch-xl /nowhere/file
+2#'modls';; models?#list modls
+2#'graps';; graphs?#study graps
+2#'A'#graph dif A B
+2#'A'#metrics dif A B
 2#--site;;--output#report --site x --output y
 2#--site;;--model#report --site x --model bert
 2#--record;;--site#report --output x.html --record 1
 3#docs#diff docs
 2#README.md#diff README.md
-2#there is no --weight 'nods'; did you mean nodes?#study scopes --weight nods
-2#there is no selftest 'statistcs'; did you mean statistics?#selftest statistcs
-2#there is no table format 'jsn'; did you mean json?#--format jsn
-2#there is no table 'speed'; did you mean speedup?#table --table speed
-2#there is no plot 'speedups'; did you mean speedup?#report --plot speedups --output x.svg
-2#for series use bench history --output#report --plot series --output x.svg
-2#there is no --device-time 'profiler'; there is auto#--device-time profiler
-2#there is no --device-time 'slop'; did you mean slope?#--device-time slop
-2#--pin takes none, host, all;;core3#--pin core3
-2#there is no --idle-cores 'awak'; did you mean awake?#--idle-cores awak
-2#not 'hots'; did you mean host? This process may use#--pin hots
-2#there is no suite smok; did you mean smoke? These come with bench#suite smok
-1#there is no suite refrence; did you mean reference?#compare cpu cpu-xla --suite refrence
-1#did you mean --suite nightly?#nightly nightlly --store x --report y
-2#does not take --by-scope; bench study scopes does that#--model resnet18 --by-scope
-2#bench record needs;;a program#record
-1#there is no option --frob#nightly --frob
-1#bench nightly needs --report DIR#nightly smoke
-1#bench nightly needs --suite FILE#nightly --report x
-1#bench nightly needs --suite FILE and --report DIR#nightly
-1#did you mean --store docs?#nightly smoke docs
-1#'page' is one word too many: --suite smoke#nightly smoke page
+2#--weight;;'nods';; nodes?#study scopes --weight nods
+2#'statistcs';; statistics?#selftest statistcs
+2#'jsn';; json?#--format jsn
+2#'speed';; speedup?#table --table speed
+2#'speedups';; speedup?#report --plot speedups --output x.svg
+2#bench history --output#report --plot series --output x.svg
+2#--device-time;;'profiler';;auto#--device-time profiler
+2#--device-time;;'slop';; slope?#--device-time slop
+2#--pin;;core3#--pin core3
+2#--idle-cores;;'awak';; awake?#--idle-cores awak
+2#'hots';; host?#--pin hots
+2#smok;; smoke?#suite smok
+1#refrence;; reference?#compare cpu cpu-xla --suite refrence
+1# --suite nightly?#nightly nightlly --store x --report y
+2#--by-scope;;bench study scopes#--model resnet18 --by-scope
+2#bench record;;a program#record
+1#--frob#nightly --frob
+1#bench nightly;;--report#nightly smoke
+1#bench nightly;;--suite#nightly --report x
+1#bench nightly;;--suite;;--report#nightly
+1# --store docs?#nightly smoke docs
+1#'page';;--suite smoke#nightly smoke page
 ROWS
 
 # Where a plugin was looked for are many paths, so the complaint has their number.
@@ -218,7 +218,7 @@ cp "$bench" "$folder/bin/bench"
 report "a plugin that is missing is told in one short line, and the list says where it was looked for" "$(
     "$folder/bin/bench" run --runtime sim --model resnet18 >"$folder/out" 2>"$folder/err"
     status=$?
-    fault_of 3 "runtime sim: no plugin; get it with 'make' (searched 2 places: bench list runtimes --format json)"
+    fault_of 3 "runtime sim: " "'make'" " 2 " "bench list runtimes --format json"
     "$folder/bin/bench" list runtimes --format json >"$folder/out"
     holds 'searched = [r["details"]["searched"] for r in records if r["runtime"] == "sim"][0].split(", ")
 assert len(searched) == 2 and all(s.endswith("libpjrt_sim.so") for s in searched), searched'
@@ -233,12 +233,12 @@ mkdir "$folder/empty"
 for words in table "report --plot speedup --output $folder/x.svg" "report --output $folder/x.html" history "export --to csv" \
     "report --site $folder/x.site" doctor; do
     read -ra arguments <<<"$words"
-    refuses "bench $words of a folder without records" 3 "$folder/empty|no records" -- \
+    refuses "bench $words of a folder without records" 3 "$folder/empty" -- \
         "${arguments[@]}" --store "$folder/empty"
 done
-refuses "bench metrics of a folder without records" 3 "$folder/empty|no records" -- metrics "$folder/empty"
+refuses "bench metrics of a folder without records" 3 "$folder/empty" -- metrics "$folder/empty"
 mkdir "$folder/empty_too"
-refuses "bench compare of two folders without records" 1 "$folder/empty has no records" -- \
+refuses "bench compare of two folders without records" 1 "$folder/empty" -- \
     compare --store "$folder/empty" --store "$folder/empty_too"
 report "a folder without records stays as it is" "$(find "$folder/empty" "$folder/empty_too" -mindepth 1)"
 report "nor is anything made of it" "$(ls -d "$folder"/x.* 2>/dev/null)"
@@ -279,30 +279,30 @@ report "bench table can be asked for a model" "$(
     ! grep -q resnet18 "$folder/out" || echo "also resnet18"
 )"
 refuses "a model that the store does not have" 3 \
-    "$store: none of 3 records is of --model bert; there is resnet18, vgg16" -- table --store "$store" --model bert
+    "$store|3 records|--model bert|resnet18, vgg16" -- table --store "$store" --model bert
 # A row: what the complaint must say, the words.
 while IFS='#' read -r text words; do
     read -ra arguments <<<"$words"
     refuses "bench $words, of a store" 3 "$text" -- "${arguments[@]}" --store "$store"
 done <<ROWS
---model resnt18; did you mean resnet18? There is resnet18, vgg16#table --model resnt18
---mode lzay; did you mean lazy? There is lazy#table --mode lzay
---phase inference; did you mean infer?#table --phase inference
---batch 7; there is#table --batch 7
---runtime smi; did you mean sim?#table --runtime smi
---dtype f23; did you mean f32?#doctor --dtype f23
---model vgg61; did you mean vgg16?#history --model vgg61
---model vgg61; did you mean vgg16?#report --plot ledger --output $folder/none.svg --model vgg61
---model vgg61; did you mean vgg16?#report --output $folder/none.html --model vgg61
+--model resnt18| resnet18?|resnet18, vgg16#table --model resnt18
+--mode lzay| lazy?#table --mode lzay
+--phase inference| infer?#table --phase inference
+--batch 7#table --batch 7
+--runtime smi| sim?#table --runtime smi
+--dtype f23| f32?#doctor --dtype f23
+--model vgg61| vgg16?#history --model vgg61
+--model vgg61| vgg16?#report --plot ledger --output $folder/none.svg --model vgg61
+--model vgg61| vgg16?#report --output $folder/none.html --model vgg61
 ROWS
 run table --store "$store" --model vgg16,resnt18 --format csv
-report "a wrong word beside right ones is named, too" "$(fault_of 0 "--model resnt18; did you mean resnet18?")"
+report "a wrong word beside right ones is named, too" "$(fault_of 0 "--model resnt18" " resnet18?")"
 run table --store "$store" --model all --mode all --format csv
 report "all models are those of the store" "$(
     fault_of 0
     cmp "$folder/out" "$folder/by_option" 2>&1
 )"
-refuses "a metric that is none" 2 "there is no metric 'wal'; did you mean wall?" -- history "$store" --metric wal
+refuses "a metric that is none" 2 "'wal'| wall?" -- history "$store" --metric wal
 run compare sim sim --model resnet18 --variant small --phase infer --mode capture --steps 3 --warmup 8 \
     --min-time 0 --pairs 4 --control 0 --store "$folder/compared"
 report "bench compare A B is bench compare --runtime A --runtime B" "$(
@@ -373,7 +373,7 @@ report "bench nightly FILE is bench nightly --suite FILE" "$(
     [ -s "$folder/page/index.html" ] || echo "no page"
     find "$folder/night" -name '*.h5' | grep -q . || echo "no record"
 )"
-refuses "bench nightly smoke is of the suite that comes with bench" 1 "suite smoke|nothing of its" -- \
+refuses "bench nightly smoke is of the suite that comes with bench" 1 "suite smoke" -- \
     nightly smoke --filter no-such-title --store "$folder/night" --report "$folder/page"
 
 # ---- narrow tables -------------------------------------------------------------------------------
@@ -413,7 +413,7 @@ fi
 on_screen() {
     (cd "$folder" && NO_COLOR=1 TERM=xterm PAGER=cat script -qec "stty cols 80 rows 50; '$bench' run $* \
         --variant small --phase infer --mode lazy,capture --runtime sim --steps 3 --warmup 8 \
-        --min-time 200ms --device-time none --store here" /dev/null </dev/null) |
+        --min-time 100ms --device-time none --store here" /dev/null </dev/null) |
         tr '\r' '\n' | sed 's/\x1b\[K//g' >"$folder/screen"
 }
 if command -v script >/dev/null; then
@@ -421,7 +421,7 @@ if command -v script >/dev/null; then
     report "a run on a terminal keeps to its 80 columns, and says what it does, for how long, and what next" "$(
         wide "$folder/screen"
         for text in '^\[0/6\] 4 experiments in 6 processes on runtime sim; records go to here$' \
-            '^\[0/6\] at least 2 s; no record here says how long starting and compiling take;$' \
+            '^\[0/6\] at least 1 s; no record here says how long starting and compiling take;$' \
             '^\[0/6\] Ctrl-C keeps what is done$' '^\[[2-6]/6\] [0-9:]* left, [a-z]' '^Findings' \
             '^\[6/6\] records: here$' '^\[6/6\] next: bench table --wide --store here$'; do
             grep -q "$text" "$folder/screen" || echo "no line '$text'"
@@ -468,7 +468,7 @@ report "nor with --quiet" "$(
 # again ARGUMENT...: a run with a store of its own, and what it says of its length to $length.
 again() {
     run run resnet18,vgg16 --variant small --phase infer --runtime sim --processes 3 --steps 3 --warmup 8 \
-        --min-time 200ms --device-time none --store "$folder/again" "$@"
+        --min-time 100ms --device-time none --store "$folder/again" "$@"
     length=$(sed -n 's,^\[0/[0-9]*\] \(.*\(take\|before\)\).*,\1,p' "$folder/err")
 }
 unknown="no record here says how long starting and compiling take"
@@ -476,10 +476,12 @@ again --mode lazy,capture
 took=$(sed -n 's,^\[6/6\] 6 processes in \([0-9.]*\) s: .*,\1,p' "$folder/err")
 report "a run that nobody has seen before has a lower bound" "$(
     fault_of 0
-    [ "$length" = "at least 2 s; $unknown" ] || echo "$length"
+    [ "$length" = "at least 1 s; $unknown" ] || echo "$length"
 )"
 report "experiments that share processes have one line, when the last of these ends" "$(
-    [ "$(grep -c 'process 3 of 3: ok in ' "$folder/err")/$(grep -c ': ok in ' "$folder/err")" = 2/2 ] ||
+    [ "$(grep -c 'process 3 of 3: ok in ' "$folder/err")" = 2 ] || echo "not a line each"
+    # What takes long, on a busy machine, says more.
+    [ "$(grep -c ': ok in ' "$folder/err")" = 2 ] || awk -v took="${took:-0}" 'BEGIN { exit took < 10 }' ||
         grep ': ok in ' "$folder/err"
 )"
 again --mode lazy,capture --verbose
@@ -489,7 +491,9 @@ report "with --verbose each process has one" "$(
 )"
 report "a second run says how long the first one took" "$(
     fault_of 0
-    said=$(sed -n 's/^about \([0-9]*\) s, as long as the same took here before$/\1/p' <<<"$length")
+    said=$(sed -nE 's/^about ([0-9]+) (s|min), as long as the same took here before$/\1 \2/p' <<<"$length")
+    [[ $said != *min ]] || said=$((${said% *} * 60))
+    said=${said% s}
     awk -v took="${took:-0}" -v said="${said:--9}" 'BEGIN { exit !(said <= 3 * took + 1 && 3 * said + 3 >= took) }' ||
         echo "$length, after $took s"
 )"
@@ -498,7 +502,7 @@ report "so does one of fewer experiments" "$(
     fault_of 0
     [[ "$length" = about* ]] || echo "$length"
 )"
-for other in "--mode lazy,eager" "--mode lazy --min-time 300ms" "--mode lazy --batch 2" \
+for other in "--mode lazy,eager" "--mode lazy --min-time 150ms" "--mode lazy --batch 2" \
     "--mode lazy --runtime-option device_us=300"; do
     read -ra words <<<"$other"
     again "${words[@]}"

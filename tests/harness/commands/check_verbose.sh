@@ -6,18 +6,19 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 unset PJRT_NAMES_AND_LIBRARY_PATHS PJRT_DEVICE PJRT_LIBRARY_PATH
 export PJRT_SIM=values=none,device_us=200
 
-"$bench" help | sed -nE 's/^  bench \[?([a-z-]+)\]?( .*)?$/\1/p' >"$folder/commands"
+"$bench" --man | sed -n 's/^\.SS bench //p' >"$folder/commands"
 "$bench" --version >"$folder/version"
 report "each command takes -q, -v and --version, and has them in its help" "$(
     [ "$(wc -l <"$folder/commands")" -gt 20 ] || echo "not all commands"
     while read -r command; do
         for words in "-q -v" "--quiet --verbose"; do
             read -ra arguments <<<"$words"
-            run "$command" "${arguments[@]}" --version
+            read -ra name <<<"$command"
+            run "${name[@]}" "${arguments[@]}" --version
             fault_of 0
             cmp "$folder/out" "$folder/version" 2>&1 || echo "bench $command $words --version"
         done
-        run help "$command"
+        run help "${name[@]}"
         for option in --quiet --verbose --version; do
             [ "$(grep -cE -- "^  $option( |$)" "$folder/out")" -eq 1 ] || echo "not one $option of $command"
         done
@@ -32,10 +33,10 @@ report "there are three records" "$(
     fault_of 0
     [ "$(stored)" -eq 3 ] || stored
 )"
-for words in "plot ledger --output $folder/lone.gp" "report --output $folder/lone.html" \
-    "publish --output $folder/lone" history; do
+for words in "report --plot ledger --output $folder/lone.gp" "report --output $folder/lone.html" \
+    "report --site $folder/lone" history; do
     read -ra arguments <<<"$words"
-    report "bench ${arguments[0]} --verbose says how many records were read, unless it is to be quiet" "$(
+    report "bench ${arguments[*]:0:2} --verbose says how many records were read, unless it is to be quiet" "$(
         run "${arguments[@]}" --store "$store" -v
         fault_of 0
         grep -qE '^3 records, of which [0-9]+ files were read' "$folder/err" || echo "it does not"

@@ -6,6 +6,8 @@
 # ones; scopes with measured times. Of JAX: results bit for bit with and without the recorder, the wall
 # time of bench steps against the script's own clock (3 %), planted work and sleep (5 %), kernels on the
 # timeline, the replay's device time against the recording's kernels (5 %); JAX beside bench in one table.
+#
+# needs: an NVIDIA GPU, the CUDA plugin, JAX with CUDA
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

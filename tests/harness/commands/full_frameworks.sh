@@ -9,6 +9,8 @@
 # the script's own clock, mean and median of the same recording (3 %), also with planted work and
 # sleep; that the parts sum to it; 5 ms of planted work and of sleep (5 %), in JAX and in lazy
 # PyTorch/XLA; the same of a step of JAX that runs on two devices.
+#
+# needs: JAX, PyTorch/XLA
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

@@ -1,6 +1,8 @@
 #!/bin/bash
 # full_program_text.sh - the limits of the process that makes text of a program, as TAP: two minutes of
 # time, whether it sleeps or works. A front end that stands for JAX is enough.
+#
+# needs: nothing
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

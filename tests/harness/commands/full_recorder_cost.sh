@@ -7,6 +7,8 @@
 #
 # Both sides are in one process: JAX has the plain plugin as one platform, and the recorder before the
 # same plugin as another (frameworks/cost_jax.py).
+#
+# needs: JAX, an idle machine
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

@@ -4,6 +4,8 @@
 # too: it tells nothing. So this is worth something on a machine that does nothing else. Takes half an hour.
 #
 #   PROCESSES=6   pairs of processes of each step, at least 3; MOST=1.2, the ratio that is allowed
+#
+# needs: an idle machine
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

@@ -7,6 +7,8 @@
 #
 #   PROCESSES=7     that trace a loop of 8 and of 64 layers
 #   PUBLISHED='vgg16:4 alexnet:128'   models and batches whose published inference is looked at
+#
+# needs: libtpu, JAX
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 # shellcheck source=tests/support/cli.sh

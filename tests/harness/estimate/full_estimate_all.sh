@@ -11,6 +11,8 @@
 #
 # It may be stopped and called again, also with other models, phases or topologies. What the store has of
 # this plugin is not estimated again, also where it has no estimate, and the table has all that the store has.
+#
+# needs: libtpu, BENCH_ESTIMATE_ALL
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 # shellcheck source=tests/support/cli.sh

@@ -16,6 +16,8 @@
 # other. A ratio whose interval holds 1.02 decides nothing: its test is skipped. What our
 # captured step takes with its own weights and batch is printed as well: made-up values may take another
 # time (docs/programs.md).
+#
+# needs: JAX, an idle machine
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

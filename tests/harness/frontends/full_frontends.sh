@@ -10,6 +10,8 @@
 # Checked: values against the golden ones in each mode; one table with bench, in each mode: the ledger's
 # wall time against the framework's own clock (3 %), the loss after the first steps against bench's
 # own, the executions of a step.
+#
+# needs: JAX, PyTorch/XLA
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

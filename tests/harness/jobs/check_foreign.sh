@@ -99,7 +99,7 @@ mkdir "$ahead"
 "$built/tests/harness/campaign/make_night" "$store" "$ahead" $((400 * 86400)) 1
 run history --store "$ahead"
 report "where all dates are wrong, history says so" "$(
-    fault_of 3 "none of the ${#records[@]} records is one that you asked for" \
+    fault_of 3 "none of the ${#records[@]} records" \
         "${#records[@]} records left out, dated "
 )"
 # What a table is made of is not of the future either.
@@ -107,7 +107,7 @@ cp "${records[-1]}" "$ahead"
 run table --store "$ahead"
 report "tables are not of records with wrong dates, and say so" "$(
     fault_of 0 "${#records[@]} records left out, dated "
-    grep -q "^${#records[@]} records left out, dated .*has gone back\.$" "$folder/out" || echo "no note"
+    grep -q "^${#records[@]} records left out, dated " "$folder/out" || echo "no note"
     [ "$(grep -c '^resnet18 ' "$folder/out")" = 1 ] || echo "not the one record"
 )"
 

@@ -5,6 +5,8 @@
 #
 #   KILLS=500                              in all, a quarter each
 #   KINDS="run suite compare nightly"      of these
+#
+# needs: nothing
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

@@ -5,6 +5,7 @@
  * own worker: the request names an act, and the act misbehaves.
  */
 #define _GNU_SOURCE
+#include "tests/support/live.h"
 #include "tests/support/test_runtime.h"
 
 #include "harness/jobs/ending_priv.h"
@@ -372,7 +373,7 @@ static void limits_end_what_hangs(void **state)
 {
     uint64_t start = bn_now_ns();
     ends(act("hang"), 0.3, BN_TIMEOUT, "0.3 s|--timeout|hanging");
-    assert_true(bn_now_ns() - start < UINT64_C(1500000000));
+    assert_true(!judges_times() || bn_now_ns() - start < UINT64_C(1500000000));
     ends(json_pack("{ss sb}", "act", "hang", "deaf", 1), 0.3, BN_TIMEOUT, "hanging");
     assert_true(bn_now_ns() - start > UINT64_C(2000000000));
 }
@@ -391,7 +392,7 @@ static void children_of_a_worker_end_with_it(void **state)
     pid_t orphan = (pid_t)json_integer_value(json_object_get(outcome.result, "orphan"));
     assert_true(orphan > 0);
     assert_int_equal(kill(orphan, 0), -1);
-    assert_true(bn_now_ns() - start < UINT64_C(2000000000));
+    assert_true(!judges_times() || bn_now_ns() - start < UINT64_C(2000000000));
     json_decref(outcome.result);
 }
 
@@ -519,13 +520,13 @@ static void interrupts_cancel(void **state)
     setitimer(ITIMER_REAL, &soon, NULL);
     uint64_t start = bn_now_ns();
     ends(act("hang"), 30, BN_CANCELLED, "hanging");
-    assert_true(bn_now_ns() - start < UINT64_C(2000000000));
+    assert_true(!judges_times() || bn_now_ns() - start < UINT64_C(2000000000));
     assert_true(job_interrupted());
     /* A second one does not wait for the deaf. */
     setitimer(ITIMER_REAL, &soon, NULL);
     start = bn_now_ns();
     ends(json_pack("{ss sb}", "act", "hang", "deaf", 1), 30, BN_CANCELLED, "interrupted");
-    assert_true(bn_now_ns() - start < UINT64_C(2000000000));
+    assert_true(!judges_times() || bn_now_ns() - start < UINT64_C(2000000000));
 }
 
 int main(int argc, char **argv)

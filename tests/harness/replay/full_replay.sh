@@ -6,6 +6,8 @@
 # frontends`; without one it is skipped. Made-up values are not the recorded ones, so times on the other
 # builds are printed, not judged. Judged are: on the build of the recording, executions one by one take half
 # to twice the recorded device time; on the simulated device each program takes what was recorded.
+#
+# needs: JAX, PyTorch/XLA
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

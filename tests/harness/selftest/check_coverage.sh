@@ -1,7 +1,7 @@
 #!/bin/bash
 # check_coverage.sh - bench selftest coverage from outside, as TAP: what it prints in each format,
 # how it ends, what it leaves behind. Verdicts and procedures are in test_coverage.c; the tables
-# that are measured here are too few for any verdict.
+# that are measured here are too few for any verdict. full_coverage.sh has the budget of bench run.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -135,35 +135,16 @@ report "processes that fail: told once each, and the selftest fails" "$(
 
 # ---- on a runtime that is not simulated -----------------------------------------------------
 
-# demands CODE ARGUMENT...: runs one table of a small model on the fake plugin, with the arguments,
-# and Python CODE with `of`, its rows by figure.
-demands() {
-    local code=$1
-    shift
-    run selftest coverage --runtime "$fake" --model resnet18 --variant small --phase infer \
-        --quick --tables 1 --seed 3 --format json "$@"
-    fault_of 0
-    holds "of = {r['figure']: r for r in records['rows'] if r['case'].startswith('resnet18')}
-ratios = [of['A/A'], of['lazy against capture']]
-for r in ratios:
-    assert r['demanded_least'] == 0.9 and r['demanded_most'] is None, r
-    assert r['verdict'] == 'not refuted' and r['half_width_verdict'] == 'not judged', r
-assert of['wall, lazy']['demanded_least'] is None and not of['wall, lazy']['judged'], of
-$code"
-}
-report "by the budget of bench run, half-widths of a small model are to be at most 3 %" "$(
-    demands "assert [r['half_width_at_most'] for r in ratios] == [0.03, 0.03], ratios
-assert of['wall, lazy']['half_width_at_most'] is None, of"
-)"
-report "for less, nothing is demanded of them" "$(
+. tests/harness/selftest/coverage.sh
+report "with less than the budget of bench run, nothing is demanded of half-widths" "$(
     demands "assert [r['half_width_at_most'] for r in ratios] == [None, None], ratios" \
         --min-time 0.05
 )"
 
 # ---- a load, and how it ends ---------------------------------------------------------------
 
-busy_with() { # PID: its children are the loops and a worker
-    [ "$(children_of "$1" | wc -l)" -eq 4 ]
+busy_with() { # PID LOOPS: its children are the loops and a worker
+    [ "$(children_of "$1" | wc -l)" -eq $(($2 + 1)) ]
 }
 gone() { # PID...
     local pid
@@ -173,16 +154,16 @@ gone() { # PID...
     done
 }
 
-"$bench" "${sim[@]}" --tables 50 --load 3 --format json --verbose >"$folder/out" 2>"$folder/err" &
+"$bench" "${sim[@]}" --tables 50 --load 1 --format json --verbose >"$folder/out" 2>"$folder/err" &
 pid=$!
 loaded=
-await 120 busy_with $pid || loaded="no three loops and a worker"
+await 120 busy_with $pid 1 || loaded="no loop and a worker"
 mapfile -t children < <(children_of $pid)
 await 120 grep -q 'process 3 %, table 2 of 50, process 1 of 4: ok' "$folder/err" || loaded="no table"
 kill -INT $pid
 wait $pid
 status=$?
-report "interrupted, it keeps whole tables, ends its loops and leaves nothing" "$loaded$(
+report "interrupted, it keeps whole tables, ends its loop and leaves nothing" "$loaded$(
     [ "$status" -eq 130 ] || echo "exit status $status, not 130"
     grep -q '^coverage: interrupted: ' "$folder/err" || echo "the last line does not say it"
     holds 'of = {r["figure"]: r for r in records["rows"] if r["case"] == "simulated, process 3 %"}
@@ -194,7 +175,7 @@ assert of["A/A"]["tables"] + of["A/A"]["late"] == 1, of'
 "$bench" "${sim[@]}" --tables 50 --load 3 >"$folder/out" 2>"$folder/err" &
 pid=$!
 loaded=
-await 120 busy_with $pid || loaded="no three loops and a worker"
+await 120 busy_with $pid 3 || loaded="no three loops and a worker"
 mapfile -t children < <(children_of $pid)
 kill -KILL $pid
 wait $pid 2>/dev/null

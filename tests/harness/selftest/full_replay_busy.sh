@@ -1,6 +1,8 @@
 #!/bin/bash
 # full_replay_busy.sh - bench replay resnet50 under load, as TAP: it reports that the machine was busy, in
 # text and in JSON. For minutes of a machine that nobody else measures on.
+#
+# needs: nothing
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

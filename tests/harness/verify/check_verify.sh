@@ -30,7 +30,7 @@ only=(--model resnet18 --variant small --mode lazy --cache-dir "$folder/cache")
 
 # ---- it passes ---------------------------------------------------------------
 
-verify 0 --model resnet18 --variant small --mode all
+verify 0 --model resnet18 --variant small --mode all --cache-dir "$folder/cache"
 result "a small variant passes in every mode" $?
 tail -n 1 "$out" | grep -qE '^[0-9]{3,} comparisons, 0 failed$'
 result "the last line counts hundreds of comparisons" $?

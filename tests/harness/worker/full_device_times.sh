@@ -4,6 +4,8 @@
 # measured beside busy loops. Prints what the null tests say. Takes about four minutes.
 #
 #   PROCESSES=6   of each of five small models, lazy and captured, alone and again beside LOOPS=4 loops
+#
+# needs: an idle machine
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

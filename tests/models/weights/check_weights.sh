@@ -178,11 +178,13 @@ for r in records:
     assert (w['tensors'], w['used'], w['unused']) == (42, 42, 0), w"
 )"
 
-# trains NAME ARGUMENT...: four steps; the loss, to the bit, goes to $folder/loss.NAME.
+# trains NAME ARGUMENT...: four steps; the loss, to the bit, goes to $folder/loss.NAME. Weights are no part of
+# a program, so each program is compiled once.
+mkdir "$folder/cache"
 trains() {
     local name=$1
     shift
-    run "${quick[@]}" --runtime cpu --warmup 1 --steps 3 --format json "$@"
+    run "${quick[@]}" --runtime cpu --warmup 1 --steps 3 --format json --cache-dir "$folder/cache" "$@"
     "$python" -c '
 import json, sys
 (r,) = json.load(open(sys.argv[1]))

@@ -4,6 +4,8 @@
 # chromium). Times are seconds of the processor, of all processes, so that a busy machine fails
 # nothing; only what the browser takes to open it is by the clock. Takes some ten minutes and 2 GB in
 # TMPDIR, most of it for making the store. PUBLISH_SHOTS=DIR keeps pictures of all pages.
+#
+# needs: chromium, 2 GB in TMPDIR
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

@@ -3,6 +3,8 @@
 # problem is planted in a training script, and what the doctor says that it costs is what the script
 # saves without it, by the script's own clock. Prints both. Each framework is that of the Python of
 # BENCH_TEST_PYTHON, or else that of `make frontends`; without one it is skipped.
+#
+# needs: JAX, PyTorch/XLA
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

@@ -6,6 +6,8 @@
 #
 # The other tools are in no package: by hand, benchstat (golang.org/x/perf), the scripts of
 # pytorch/xla, pytorch/benchmark, pytorch/test-infra, hyperfine and openxla/xla.
+#
+# needs: a network, chromium
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

@@ -2,6 +2,8 @@
 # full_doctor_planted.sh - the rules of bench doctor on runs, as TAP: a problem is planted on the
 # simulated device, whose costs are known, and what the doctor says that it costs is what a run
 # without it saves. check_doctor.sh has tracing and executions, and runs that draw no complaint.
+#
+# needs: nothing
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

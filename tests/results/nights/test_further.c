@@ -2,7 +2,8 @@
  * test_further.c - nights of a large suite on simulated series: four pairs tell nothing in a family
  * of hundreds, so what looks slower gets further pairs. How often a slower build is found, how
  * often one that is not, and whether what a night says it would have seen is what it sees. And how
- * the cells of a night are counted. Seeded; nothing is measured. Needs no plugin.
+ * the cells of a night are counted. Seeded; nothing is measured. Needs no plugin. Ten or five
+ * nights of each kind; test_full_further.c has four times as many.
  */
 #include "tests/support/results_fixture.h"
 
@@ -13,6 +14,9 @@
 #define FIRST 4   /* its repetitions */
 #define MOST  RES_INTERIM_USUAL
 #define STEPS 3
+#ifndef TIMES
+#define TIMES 1 /* test_full_further.c has more nights */
+#endif
 
 /* All pairs that a night could run: by process, then cell. */
 typedef struct place {
@@ -202,12 +206,12 @@ static void four_pairs_find_nothing(void **state)
 static void nothing_is_found_where_nothing_changed(void **state)
 {
     const world quiet = {.cells = CELLS, .spread = 0.005}, noisy = {.cells = CELLS, .spread = 0.04};
-    const rates q = try(*state, "equal builds, processes of 0.5 %", &quiet, 40);
+    const rates q = try(*state, "equal builds, processes of 0.5 %", &quiet, 10 * TIMES);
     assert_true(q.alarms <= 0.05);
     /* Few cells look slower by chance, and the night can say what it would have seen. */
     assert_true(q.further <= 0.1);
     assert_true(q.undecided <= 0.05);
-    const rates n = try(*state, "equal builds, processes of 4 %", &noisy, 40);
+    const rates n = try(*state, "equal builds, processes of 4 %", &noisy, 10 * TIMES);
     assert_true(n.alarms <= 0.05);
     assert_true(n.undecided >= 0.9);
 }
@@ -216,11 +220,12 @@ static void a_slower_build_is_found(void **state)
 {
     const world w = {.cells = CELLS, .slow = 5, .spread = 0.01, .wall = 0.06},
                 noisy = {.cells = CELLS, .slow = 5, .spread = 0.03, .wall = 0.2};
-    const rates r = try(*state, "5 of 119 cells 6 % slower, processes of 1 %", &w, 20);
+    const rates r = try(*state, "5 of 119 cells 6 % slower, processes of 1 %", &w, 5 * TIMES);
     assert_true(r.found >= 0.9);
     assert_true(r.alarms <= 0.05);
-    assert_true(try(*state, "5 of 119 cells 20 % slower, processes of 3 %", &noisy, 20).found >=
-                0.9);
+    assert_true(
+        try(*state, "5 of 119 cells 20 % slower, processes of 3 %", &noisy, 5 * TIMES).found >=
+        0.9);
 }
 
 /* The mean slowdown of the wall time that a night of equal builds, whose processes spread by
@@ -251,7 +256,8 @@ static void what_a_night_says_it_sees_it_finds(void **state)
     world w = {.cells = CELLS, .slow = CELLS, .spread = 0.02};
     w.wall = said_to_be_seen(*state, w.spread);
     assert_true(
-        try(*state, "all slower by what is said to be seen, processes of 2 %", &w, 5).found >= 0.8);
+        try(*state, "all slower by what is said to be seen, processes of 2 %", &w, 1 + TIMES)
+            .found >= 0.8);
 }
 
 /* ---- counting ----------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 /*
  * test_full_want.c - test_want.c at each moment at which memory may be refused, or a signal come.
+ *
+ * needs: nothing
  */
 #define _GNU_SOURCE
 #include "tests/results/records/want_fixture.h"

@@ -10,7 +10,7 @@
 
 static void no_memory_at_some_moments(void **state)
 {
-    sweep_memory(*state, 41);
+    sweep_memory(*state, 97);
 }
 
 /* Ends with 0 if the line of RECORD is WHOLE. */

@@ -4,6 +4,8 @@
 # trace processor and catapult in Chromium, torch_xla.debug.metrics_compare_utils. They are fetched
 # into the test's own folder, but for a torch_xla that the Python of BENCH_TEST_PYTHON or `make frontends`
 # has. Where there is no network, or no Chromium, each is skipped.
+#
+# needs: a network, chromium, PyTorch/XLA
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

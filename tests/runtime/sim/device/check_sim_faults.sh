@@ -51,16 +51,15 @@ statuses() {
 
 # ---- classes ------------------------------------------------------------------------
 
-# Settings, more arguments, the class in each mode, exit code, what is said. Each run has
-# the same experiments on a plugin that is well, which must all succeed: before the
+# Each run has the same experiments on a plugin that is well, which must all succeed: before the
 # faulty ones in one half of the rows, behind them in the other.
-row=0
-while IFS='|' read -r settings arguments classes code text; do
-    row=$((row + 1))
+fault_row() { # NUMBER SETTINGS ARGUMENTS CLASSES CODE TEXT
+    local settings=$2 classes=$4 code=$5 text=$6 before runtimes good failures
+    local -a more
     before=$(stored)
-    read -ra more <<<"$arguments"
+    read -ra more <<<"$3"
     runtimes=sim,$fake good=$classes' ok ok ok'
-    [ $((row % 2)) -eq 0 ] || runtimes=$fake,sim good='ok ok ok '$classes
+    [ $(($1 % 2)) -eq 0 ] || runtimes=$fake,sim good='ok ok ok '$classes
     failures=$(tr ' ' '\n' <<<"$classes" | grep -cv '^ok$')
     PJRT_SIM=$base,$settings alone "${cheap[@]}" --store "$store" --mode $modes \
         --runtime "$runtimes" --format json ${more[@]+"${more[@]}"}
@@ -78,7 +77,27 @@ for r in records:
         [ $(($(stored) - before)) -eq 6 ] || echo "$(($(stored) - before)) new records, not 6"
         left_behind
     )"
+}
+
+# Settings, more arguments, the class in each mode, exit code, what is said. Runs that wait for a timeout
+# wait beside the other rows, each in a folder of its own.
+row=0
+while IFS='|' read -r settings arguments classes code text; do
+    row=$((row + 1))
+    if [[ $arguments == *--timeout* ]]; then
+        (
+            folder=$folder/row.$row store=$folder/store temporary=$folder/temporary count=$((row - 1))
+            mkdir -p "$temporary"
+            fault_row "$row" "$settings" "$arguments" "$classes" "$code" "$text"
+        ) >"$folder/row.$row.tap" &
+    else
+        count=$((row - 1))
+        fault_row "$row" "$settings" "$arguments" "$classes" "$code" "$text"
+    fi
 done <<'TABLE'
+faults=execute:3:hang|--timeout 4|timeout timeout timeout|1|--timeout
+faults=execute:3:never|--timeout 4|timeout timeout timeout|1|--timeout
+faults=compile:1:hang|--timeout 4|timeout timeout timeout|1|--timeout
 faults=compile:1:fail||compile-error compile-error compile-error|1|simulated fault: the compilation fails
 faults=compile:2:fail:3||ok ok compile-error|1|simulated fault: the compilation fails
 faults=compile:1:fail:12||not-supported not-supported not-supported|1|simulated fault: the compilation fails
@@ -95,11 +114,11 @@ faults=compile:1:abort||crash crash crash|1|signal 6
 faults=transfer:2:fail:14||plugin-error plugin-error plugin-error|3|simulated fault: the transfer fails
 faults=client:1:fail||plugin-error plugin-error plugin-error|3|simulated fault: the client is not made
 faults=client:1:oom||out-of-memory out-of-memory out-of-memory|1|simulated fault: the client is not made
-faults=execute:3:hang|--timeout 4|timeout timeout timeout|1|--timeout
-faults=execute:3:never|--timeout 4|timeout timeout timeout|1|--timeout
-faults=compile:1:hang|--timeout 4|timeout timeout timeout|1|--timeout
 start_us=300000||ok ok ok|0|
 TABLE
+count=$row
+wait
+cat "$folder"/row.*.tap
 before=$(stored)
 PJRT_SIM=$base,devise_us=4 alone "${cheap[@]}" --store "$store" --mode $modes --runtime sim,$fake
 report "a setting that is none ends the run, and is no record" "$(
@@ -127,7 +146,7 @@ report "a slow start is waited for" "$(
     fault_of 0
     statuses ok
     grep -q 'sim: ok in 0\.[0-6] s' "$folder/err" && echo "it took less than was set"
-    holds 'assert records[0]["ledger"]["wall"]["p90_ns"] < 100e6, records[0]["ledger"]["wall"]'
+    holds 'assert records[0]["ledger"]["wall"]["p90_ns"] < 700e6, records[0]["ledger"]["wall"]'
     left_behind
 )"
 
@@ -298,6 +317,7 @@ PJRT_SIM=$base run "${cheap[@]}" --store "$store.slow" --mode $modes --runtime s
 report "an emulated front end costs each traced node so much" "$(
     fault_of 0
     holds '
+most = max(r["step_counters"]["nodes_traced"] / r["steps"] for r in records)
 for r in records:
     e, traced = r["experiment"], r["step_counters"]["nodes_traced"] / r["steps"]
     assert e["trace_cost_ns"] == 17000
@@ -305,7 +325,7 @@ for r in records:
     part = sum(r["ledger"][p]["p10_ns"] for p in ("trace", "hash", "lookup"))
     assert part >= 17000 * traced, (e["mode"], part, traced)
     if e["mode"] == "capture":
-        assert part < 17000 * 10, part'
+        assert part < 17000 * most, part'
 )"
 run table --store "$store.slow"
 report "and the table says emulated" "$(
