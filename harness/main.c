@@ -60,14 +60,14 @@ static const cli_command *const commands[] = {COMMANDS(X) NULL};
 
 /* Spellings of version 0.2, for one more version. */
 static const cli_old old[] = {
-    {"plot", "report --plot", NULL, NULL},
-    {"publish", "report", "--output", "--site"},
-    {"scopes", "study scopes", NULL, NULL},
-    {"export-weights", "export weights", NULL, NULL},
-    {"metrics diff", "diff", NULL, NULL},
-    {"graph diff", "diff", NULL, NULL},
-    {"graph text", "graph", NULL, NULL},
-    {NULL, NULL, NULL, NULL},
+    {.words = "plot", .instead = "report", .first = "plot"},
+    {.words = "publish", .instead = "report", .from = "output", .to = "site"},
+    {.words = "scopes", .instead = "study scopes"},
+    {.words = "export-weights", .instead = "export weights"},
+    {.words = "metrics diff", .instead = "diff"},
+    {.words = "graph diff", .instead = "diff"},
+    {.words = "graph text", .instead = "graph"},
+    {.words = NULL},
 };
 
 static const worker_job jobs[] = {

@@ -18,15 +18,10 @@ typedef struct expansion {
     int repetitions;
 } expansion;
 
-static bn_code no_memory(bn_status *st)
-{
-    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the experiments of a suite");
-}
-
-/* A copy of TEXT that lives as long as the suite; NULL without memory. Frees TEXT. */
+/* A copy of TEXT that lives as long as the suite. Frees TEXT. */
 static const char *keep_text(suite_spec *suite, bn_text *text)
 {
-    const char *kept = text->failed ? NULL : bn_arena_strdup(suite->arena, text->data);
+    const char *kept = bn_arena_strdup(suite->arena, text->data);
     bn_text_free(text);
     return kept;
 }
@@ -50,7 +45,7 @@ static void set_axis(const res_axis *axis, const json_t *value, job_matrix *matr
 }
 
 /* PATH, which is relative to the suite's folder, so that it does not matter where bench is started;
- * NULL without memory. */
+ */
 static const char *path_from_suite(suite_spec *suite, const char *path)
 {
     const char *slash = strrchr(suite->source.file, '/');
@@ -68,8 +63,7 @@ static const char *runtime_path(suite_spec *suite, const char *name)
 }
 
 /* Fills LIST from {"a": 1, ...}: "a=1", ... */
-static bn_code add_settings(suite_spec *suite, const json_t *settings, const char **list,
-                            bn_status *st)
+static void add_settings(suite_spec *suite, const json_t *settings, const char **list)
 {
     const char *name;
     json_t *value;
@@ -86,50 +80,39 @@ static bn_code add_settings(suite_spec *suite, const json_t *settings, const cha
             bn_text_printf(&text, "%.17g", json_real_value(value));
         else
             bn_text_puts(&text, json_is_true(value) ? "true" : "false");
-        list[n] = keep_text(suite, &text);
-        if (!list[n++])
-            return no_memory(st);
+        list[n++] = keep_text(suite, &text);
     }
     list[n] = NULL;
-    return BN_OK;
 }
 
 /* Makes RUNTIME, with its label, options and flags, the one runtime of M. */
-static bn_code set_runtime(suite_spec *suite, const json_t *runtime, job_matrix *m, bn_status *st)
+static void set_runtime(suite_spec *suite, const json_t *runtime, job_matrix *m)
 {
     const json_t *label = json_object_get(runtime, "label");
     const json_t *name = json_is_object(runtime) ? json_object_get(runtime, "name") : runtime;
     if (!runtime)
-        return BN_OK; /* the usual one */
+        return; /* the usual one */
     const char *path = runtime_path(suite, json_string_value(name));
-    if (!path)
-        return no_memory(st);
     job_matrix_set(m, RES_AXIS_RUNTIME, path);
     if (label)
         m->label = json_string_value(label);
-    bn_code code = add_settings(suite, json_object_get(runtime, "options"), m->runtime_option, st);
-    if (code == BN_OK)
-        code = add_settings(suite, json_object_get(runtime, "xla_flags"), m->xla_flag, st);
-    return code;
+    add_settings(suite, json_object_get(runtime, "options"), m->runtime_option);
+    add_settings(suite, json_object_get(runtime, "xla_flags"), m->xla_flag);
 }
 
 /* WORDS of VALUE, a list of texts or one of them; they live as long as the suite. */
-static bn_code set_words(suite_spec *suite, const json_t *value, cli_words *words, bn_status *st)
+static void set_words(suite_spec *suite, const json_t *value, cli_words *words)
 {
     const size_t n = json_is_array(value) ? json_array_size(value) : 1;
     const char **list = bn_arena_alloc(suite->arena, (n + 1) * sizeof *list);
-    if (!list)
-        return no_memory(st);
     for (size_t i = 0; i < n; i++)
         list[i] = json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
     list[n] = NULL;
     *words = (cli_words){n, list};
-    return BN_OK;
 }
 
 /* Sets all members of OBJECT but the runtimes. */
-static bn_code set_members(suite_spec *suite, const json_t *object, suite_measure *measure,
-                           bn_status *st)
+static void set_members(suite_spec *suite, const json_t *object, suite_measure *measure)
 {
     suite_member m;
     for (size_t i = 0; suite_member_at(i, &m); i++) {
@@ -145,10 +128,9 @@ static bn_code set_members(suite_spec *suite, const json_t *object, suite_measur
             *(const char **)(void *)at = json_string_value(value);
         else if (m.kind == SUITE_AXIS)
             set_axis(m.axis, value, &measure->matrix);
-        else if (set_words(suite, value, (cli_words *)(void *)at, st) != BN_OK)
-            return st->code;
+        else
+            set_words(suite, value, (cli_words *)(void *)at);
     }
-    return BN_OK;
 }
 
 /* ---- excluding -------------------------------------------------------------------- */
@@ -211,7 +193,7 @@ static void title_of(suite_item *item)
 }
 
 /* Adds E. An experiment that several matrices name is one item, with the most repetitions. */
-static bn_code add_item(expansion *x, const job_experiment *e, bn_status *st)
+static void add_item(expansion *x, const job_experiment *e)
 {
     suite_spec *s = x->suite;
     suite_item item = {.e = *e, .repetitions = x->repetitions};
@@ -221,13 +203,11 @@ static bn_code add_item(expansion *x, const job_experiment *e, bn_status *st)
             continue;
         if (s->items[i].repetitions < item.repetitions)
             s->items[i].repetitions = item.repetitions;
-        return BN_OK;
+        return;
     }
-    if (!bn_reserve(&s->items, s->count + 1, &s->capacity, sizeof *s->items))
-        return no_memory(st);
+    bn_grow(&s->items, s->count + 1, &s->capacity, sizeof *s->items);
     title_of(&item);
     s->items[s->count++] = item;
-    return BN_OK;
 }
 
 /* Fails for WHY, at the place of the matrix. */
@@ -251,7 +231,7 @@ static bn_code expand_one(expansion *x, job_matrix *m, bn_status *st)
         fail_here(x, &why, st);
     for (size_t i = 0; i < count && code == BN_OK; i++)
         if (!excluded(x, &list[i].what))
-            code = add_item(x, &list[i], st);
+            add_item(x, &list[i]);
     free(list);
     return code;
 }
@@ -278,10 +258,8 @@ static bn_code expand_runtimes(expansion *x, const json_t *object, const suite_m
         job_matrix m = measure->matrix;
         if (x->command->label[0])
             m.label = x->command->label;
-        code = set_runtime(
-            x->suite, json_is_array(runtimes) ? json_array_get(runtimes, i) : runtimes, &m, st);
-        if (code == BN_OK)
-            code = expand_one(x, &m, st);
+        set_runtime(x->suite, json_is_array(runtimes) ? json_array_get(runtimes, i) : runtimes, &m);
+        code = expand_one(x, &m, st);
     }
     return code;
 }
@@ -296,34 +274,29 @@ static bn_code read_work(expansion *x, job_matrix *m, bn_status *st)
     if (!*path)
         return BN_OK;
     *path = path_from_suite(x->suite, *path);
-    if (!*path)
-        return no_memory(st);
     if (stat(*path, &info) != 0 || S_ISDIR(info.st_mode) == program)
         return suite_fail(&x->suite->source, x->at, false, st, "%s %s: no such %s",
                           program ? SUITE_PROGRAM : SUITE_RECORDING, *path,
                           program ? "file" : "folder");
     bn_code code = job_matrix_request(m, &m->request, &why);
-    if (m->request && json_array_append_new(x->suite->requests, m->request) != 0)
-        return no_memory(st);
+    if (m->request)
+        json_array_append_new(x->suite->requests, m->request);
     return code == BN_OK ? BN_OK : fail_here(x, &why, st);
 }
 
 static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
 {
     const suite_options *c = x->command;
-    suite_measure *base = calloc(1, sizeof *base); /* large, as are those of our callees */
-    if (!base)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a suite");
+    suite_measure *base = bn_zalloc(1, sizeof *base); /* large, as are those of our callees */
     job_matrix_usual(&base->matrix, x->suite->arena);
     base->repetitions = SUITE_USUAL_REPETITIONS;
     /* A recorded step runs in all of its modes unless the matrix names some. */
     if (json_object_get(object, SUITE_RECORDING))
         base->matrix.axis[RES_AXIS_MODE].count = 0;
-    bn_code code = set_members(x->suite, object, base, st);
+    set_members(x->suite, object, base);
     base->matrix.store = c->store;
     x->repetitions = (int)(c->repetitions ? c->repetitions : base->repetitions);
-    if (code == BN_OK)
-        code = read_work(x, &base->matrix, st);
+    bn_code code = read_work(x, &base->matrix, st);
     if (code == BN_OK)
         code = c->runtimes.count ? expand_override(x, &base->matrix, st)
                                  : expand_runtimes(x, object, base, st);

@@ -207,7 +207,7 @@ static bn_code check_word(const suite_text *s, const char *at, const suite_membe
     const bool taken = job_axis_takes(m->axis->id, word ? word : "", &known) ||
                        (word && m->axis->id == RES_AXIS_MODE && job_mode_of_steps(word));
     const bool near = !taken && word && job_axis_meant(m->axis->id, word, meant);
-    const char *list = known.failed ? "another" : known.data;
+    const char *list = known.data;
     bn_code code = BN_OK;
     if (!taken)
         code = refuse_value(s, at, m, value, (bn_meant){near ? meant : NULL, "There is", list}, st);
@@ -227,7 +227,7 @@ static bn_code check_number(const suite_text *s, const char *at, const suite_mem
     bn_text known = {0};
     snprintf(text, sizeof text, "%lld", (long long)n);
     const bool taken = !m->axis || job_axis_takes(m->axis->id, text, &known);
-    char *last = known.data && !known.failed ? strrchr(known.data, ',') : NULL;
+    char *last = known.data ? strrchr(known.data, ',') : NULL;
     bn_code code = taken ? BN_OK
                          : suite_fail(s, at, false, st, "it takes %.*s or%s %s, not %s",
                                       last ? (int)(last - known.data) : 0, last ? known.data : "",
@@ -400,7 +400,7 @@ static bn_code unknown_member(const suite_text *s, const char *at, const char *k
             bn_text_printf(&known, "%s, ", m.name);
     bn_text_puts(&known, part == MATRIX ? "include, exclude, comment" : "comment");
     bn_code code = refuse_member(s, at, NO_MEMBER, key, "There are",
-                                 known.failed ? "others" : known.data, st);
+                                 known.data, st);
     bn_text_free(&known);
     return code;
 }

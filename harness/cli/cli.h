@@ -231,7 +231,8 @@ const cli_table *cli_rows(const cli_command *command);
 /* An old spelling: for one version it runs the new one, with a warning. */
 typedef struct cli_old {
     const char *words, *instead; /* the first one or two words, "graph diff"; "diff" */
-    const char *from, *to;       /* an option that has another name now, "--output"; NULL: none */
+    const char *from, *to;       /* an option that has another name now, "output"; NULL: none */
+    const char *first; /* the option that the first further word is the value of now; NULL: none */
 } cli_old;
 
 /* A program's command line. The first command is run where none is named; both lists end with a
@@ -257,6 +258,7 @@ int cli_main(const cli_program *program, int argc, char **argv);
 typedef struct cli_call {
     const cli_program *program;
     const cli_command *command;
+    const cli_old *old; /* the spelling of the line; NULL: the present one */
     void *options;    /* the command's struct, all zero at first */
     bn_arena *memory; /* for lists; outlives OPTIONS */
     const cli_table *table; /* the command's rows, own and shared */

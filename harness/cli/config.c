@@ -62,20 +62,24 @@ static bn_code read_file(const char *path, json_t **config, bn_status *st)
     return code;
 }
 
-/* The command whose options an object called NAME has, by its name or an old one; NULL: none. */
-static const cli_command *command_called(const cli_program *program, const char *name)
+/* Whether the object called NAME is of the lines that are spelled OLD: "graph" is of "graph diff",
+ * too. */
+static bool is_of_old(const cli_old *old, const char *name)
 {
+    const size_t first = strcspn(old->words, " ");
+    return strcmp(old->words, name) == 0 ||
+           (strlen(name) == first && strncmp(old->words, name, first) == 0);
+}
+
+/* Whether an object may be called NAME: as a command, or as one was called. */
+static bool is_command(const cli_program *program, const char *name)
+{
+    bool is_one = false;
     for (const cli_command *const *one = program->commands; *one; one++)
-        if (strcmp((*one)->name, name) == 0)
-            return *one;
-    for (const cli_old *old = program->old; old && old->words; old++) {
-        char first[64], second[64] = "";
-        char *const words[] = {first, second};
-        int count = 0;
-        if (strcmp(old->words, name) == 0 && sscanf(old->instead, "%63s %63s", first, second) > 0)
-            return cli_command_of(program, second[0] ? 2 : 1, words, &count);
-    }
-    return NULL;
+        is_one = is_one || strcmp((*one)->name, name) == 0;
+    for (const cli_old *old = program->old; old && old->words; old++)
+        is_one = is_one || is_of_old(old, name);
+    return is_one;
 }
 
 static bn_code check_commands(json_t *config, const cli_program *program, bn_status *st)
@@ -84,7 +88,7 @@ static bn_code check_commands(json_t *config, const cli_program *program, bn_sta
     json_t *value;
     json_object_foreach(config, name, value)
     {
-        if (json_is_object(value) && !command_called(program, name)) {
+        if (json_is_object(value) && !is_command(program, name)) {
             bn_near near = bn_near_begin(name);
             for (const cli_command *const *one = program->commands; *one; one++)
                 bn_near_try(&near, (*one)->name);
@@ -195,11 +199,16 @@ bn_code cli_config_apply(const cli_call *call, const cli_config *config, bn_stat
     {
         const char *option;
         json_t *one;
-        if (!json_is_object(value) || command_called(call->program, name) != call->command)
+        const bool meant = call->old ? is_of_old(call->old, name)
+                                     : strcmp(name, call->command->name) == 0;
+        if (!json_is_object(value) || !meant)
             continue;
         json_object_foreach(value, option, one)
         {
-            if (code == BN_OK && apply_one(call, option, one, st) != BN_OK)
+            const bool renamed =
+                call->old && call->old->from && strcmp(call->old->from, option) == 0;
+            if (code == BN_OK &&
+                apply_one(call, renamed ? call->old->to : option, one, st) != BN_OK)
                 code = bn_context(st, "\"%s\"", name);
         }
     }

@@ -15,38 +15,62 @@ static const char exit_codes[] =
 
 /* ---- old spellings ------------------------------------------------------------------------- */
 
-/* If the words of ARGV behind the program's name begin with an old spelling: warns, and returns the
- * line in the new spelling, in MEMORY. Else ARGV. */
-static char **translate_old(const cli_program *program, int *argc, char **argv, bn_arena *memory)
+/* The old spelling that the ARGC words ARGV begin with; NULL: none. */
+static const cli_old *old_spelling(const cli_program *program, int argc, char *const *argv)
 {
-    for (const cli_old *old = program->old; old && old->words; old++) {
-        const int words = cli_begins_with(old->words, *argc - 1, argv + 1);
-        if (words == 0)
-            continue;
-        char **line = bn_arena_zalloc(memory, ((size_t)*argc + 3) * sizeof *line);
-        int count = 0;
-        line[count++] = argv[0];
-        for (char *word = strtok(bn_arena_strdup(memory, old->instead), " "); word;
-             word = strtok(NULL, " "))
-            line[count++] = word;
-        for (int i = 1 + words; i < *argc; i++) {
-            const size_t length = old->from ? strlen(old->from) : 0;
-            line[count] = argv[i];
-            if (length && strncmp(argv[i], old->from, length) == 0 &&
-                (argv[i][length] == '=' || !argv[i][length])) {
-                bn_text option = {0};
-                bn_text_printf(&option, "%s%s", old->to, argv[i] + length);
-                line[count] = bn_arena_strdup(memory, option.data);
-                bn_text_free(&option);
-            }
-            count++;
+    for (const cli_old *old = program->old; old && old->words; old++)
+        if (cli_begins_with(old->words, argc, argv))
+            return old;
+    return NULL;
+}
+
+/* "--OPTION", with the REST of the word behind it, in MEMORY. */
+static char *option_word(const char *option, const char *rest, bn_arena *memory)
+{
+    bn_text text = {0};
+    bn_text_printf(&text, "--%s%s", option, rest);
+    char *word = bn_arena_strdup(memory, text.data);
+    bn_text_free(&text);
+    return word;
+}
+
+/* The line ARGV, of *ARGC words, of which those from AT on begin with the spelling OLD, in the
+ * present spelling, in MEMORY. Warns. */
+static char **translate_old(const cli_program *program, const cli_old *old, int *argc, char **argv,
+                            int at, bn_arena *memory)
+{
+    char **line = bn_arena_zalloc(memory, ((size_t)*argc + 6) * sizeof *line);
+    int count = 0, named = 0;
+    for (; count < at; count++)
+        line[count] = argv[count];
+    for (char *word = strtok(bn_arena_strdup(memory, old->instead), " "); word;
+         word = strtok(NULL, " "))
+        line[count++] = word;
+    const cli_command *command = cli_command_of(program, count - at, line + at, &named);
+    bool wanted = old->first != NULL, value = false;
+    for (int i = at + cli_begins_with(old->words, *argc - at, argv + at); i < *argc; i++) {
+        const char *word = argv[i];
+        const size_t length = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
+        const cli_option *row = length ? cli_find(cli_rows(command), word + 2, length) : NULL;
+        if (wanted && !value && word[0] != '-') {
+            line[count++] = option_word(old->first, "", memory);
+            wanted = false;
         }
-        cli_say("bench: '%s' is now '%s'%s%s; the next version removes the old spelling",
-                old->words, old->instead, old->from ? ", with " : "", old->from ? old->to : "");
-        *argc = count;
-        return line;
+        const bool renamed = length && old->from && strlen(old->from) == length &&
+                             strncmp(word + 2, old->from, length) == 0;
+        line[count++] = renamed ? option_word(old->to, word + 2 + length, memory) : argv[i];
+        value = row && row->kind != CLI_FLAG && !word[2 + length];
+        wanted = wanted && strcmp(word, "-h") != 0 &&
+                 !(row && (strcmp(row->name, "help") == 0 || strcmp(row->name, "version") == 0));
     }
-    return argv;
+    /* Without its word the command would be another one. */
+    if (wanted && at == 1)
+        line[count++] = option_word(old->first, "", memory);
+    cli_say("bench: '%s' is now '%s%s%s'%s%s; the next version removes the old spelling",
+            old->words, old->instead, old->first ? " --" : "", old->first ? old->first : "",
+            old->to ? ", with --" : "", old->to ? old->to : "");
+    *argc = count;
+    return line;
 }
 
 /* ---- help and manual -------------------------------------------------------------------- */
@@ -200,6 +224,7 @@ static int run_command(cli_call *call, bool named, int count, char **line, int a
     bn_status st = {.code = BN_OK};
     const cli_output *output =
         (const cli_output *)(const void *)((char *)call->options + command->output);
+    bn_out_of_memory_exits(error_code(command, argc, argv, CLI_EXIT_ENVIRONMENT));
     if (read_line(call, count, line, &st) != BN_OK)
         return refuse(command, argc, argv, &st);
     if (output->help || output->man || output->version) {
@@ -228,13 +253,17 @@ static int run_command(cli_call *call, bool named, int count, char **line, int a
 int cli_main(const cli_program *program, int argc, char **argv)
 {
     bn_arena *memory = bn_arena_new(4096);
-    char **line = translate_old(program, &argc, argv, memory);
-    const char *word = argc > 1 ? line[1] : "-"; /* options only: the first command */
+    const char *word = argc > 1 ? argv[1] : "-"; /* options only: the first command */
     /* --help COMMAND is the same as help COMMAND. */
     const bool asks_for_help =
         strcmp(word, "help") == 0 || ((strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) &&
-                                      argc == 3 && line[2][0] != '-');
-    cli_call call = {.program = program, .command = program->commands[0], .memory = memory};
+                                      argc == 3 && argv[2][0] != '-');
+    const int at = asks_for_help ? 2 : 1;
+    const cli_old *old = argc > at ? old_spelling(program, argc - at, argv + at) : NULL;
+    char **line = old ? translate_old(program, old, &argc, argv, at, memory) : argv;
+    word = argc > 1 ? line[1] : "-";
+    cli_call call = {
+        .program = program, .command = program->commands[0], .old = old, .memory = memory};
     bn_status st = {.code = BN_OK};
     int named = 0, code;
     if (!asks_for_help && word[0] != '-')

@@ -232,7 +232,7 @@ static bn_code kind_of(const char *path, kind *found, bn_status *st)
 static bn_code compare(const char *const *words, const cli_output *output, bool *differ,
                        bn_status *st)
 {
-    static const char *const names[] = {"a program", "metrics", "a recording"};
+    static const char *const names[] = {"a program", "metrics or a store", "a recording"};
     kind a, b;
     if (kind_of(words[0], &a, st) != BN_OK || (words[1] && kind_of(words[1], &b, st) != BN_OK))
         return st->code;

@@ -173,9 +173,9 @@ static const cli_option rows[] = {
     {"output", "FILE", CLI_TEXT, AT(file), .also = "o",
      .text = "file of the page, .html, or of the picture, .svg, .png or .gp; an existing file is "
              "replaced, since it can be made again from the records"},
-    {"plot", "NAME", CLI_TEXT, AT(plot), .values = plot_kind_names, .more = plot_kind_names,
+    {"plot", "NAME", CLI_TEXT, AT(plot), .apart = true, .values = plot_kind_names, .more = plot_kind_names,
      .text = "one picture in place of the page: "},
-    {"site", "DIR", CLI_TEXT, AT(site),
+    {"site", "DIR", CLI_TEXT, AT(site), .apart = true,
      .text = "a site in place of the page, DIR/index.html with all its files: latest results, "
              "models, builds, nights, comparisons. DIR is new, empty, or a site to update"},
     {"record", "ID", CLI_WORDS, AT(detailed), .about = COMMAND_ABOUT_SITE,
@@ -189,17 +189,26 @@ static const cli_option rows[] = {
 
 static bn_code check(void *options, const cli_call *call, bn_status *st)
 {
-    const report_options *o = options;
+    report_options *o = options;
     const char *selecting = cli_given(call, COMMAND_ABOUT_AXES);
     const char *of_site = cli_given(call, COMMAND_ABOUT_SITE);
-    if (o->site && (o->file || o->plot))
+    const bool has_site = cli_was_given(call, "site"), has_plot = cli_was_given(call, "plot");
+    const bool has_output = cli_was_given(call, "output");
+    if (has_site && (has_output || has_plot))
         return bn_fail(st, BN_INVALID, "give --site or --%s, not both",
-                       o->file ? "output" : "plot");
+                       has_output ? "output" : "plot");
+    /* A default gives way to what the line has. */
+    if (has_site)
+        o->file = o->plot = NULL;
+    if (has_output || has_plot)
+        o->site = NULL;
     if (o->site && selecting)
         return bn_fail(st, BN_INVALID, "--site has the whole store, so it takes no --%s",
                        selecting);
     if (!o->site && of_site)
         return bn_fail(st, BN_INVALID, "--%s goes with --site DIR", of_site);
+    if (o->plot && cli_was_given(call, "title"))
+        return bn_fail(st, BN_INVALID, "--title is of a page or a site, not of --plot");
     return BN_OK;
 }
 

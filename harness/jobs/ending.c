@@ -193,7 +193,7 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
     } else if (WIFSIGNALED(e->wait_status)) {
         explain_signal(e, o, when);
     } else {
-        o->status = WEXITSTATUS(e->wait_status) == JOB_EXIT_MEMORY ? BN_OUT_OF_MEMORY : BN_CRASH;
+        o->status = BN_CRASH;
         snprintf(o->message, sizeof o->message, "worker ended with code %d%s, %s",
                  WEXITSTATUS(e->wait_status), o->result ? "" : " without a result", when);
     }
@@ -204,6 +204,10 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
         snprintf(o->message, sizeof o->message, "%s", words + strlen("error: "));
         return;
     }
+    /* Of the worker or of the simulated device in it, which has a copy of that code. */
+    if (WIFEXITED(e->wait_status) && WEXITSTATUS(e->wait_status) == BN_OUT_OF_MEMORY_EXIT &&
+        strstr(words, BN_OUT_OF_MEMORY_LINE))
+        o->status = BN_OUT_OF_MEMORY;
     size_t length = strlen(o->message);
     if (words[0])
         snprintf(o->message + length, sizeof o->message - length, "; its last output: %s", words);

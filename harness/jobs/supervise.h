@@ -11,8 +11,6 @@
 
 /* ---- one job in one worker (supervisor.c, ending.c) ------------------------------------- */
 
-/* Exit code of a worker without memory (bn_out_of_memory_exits). */
-#define JOB_EXIT_MEMORY 71
 
 /* A worker's task. */
 typedef struct job_order {

@@ -27,7 +27,6 @@ int worker_main(const worker_job *jobs)
     json_t *request = json_loadf(stdin, JSON_DISABLE_EOF_CHECK, &error);
     const char *name = json_string_value(json_object_get(request, "job"));
     bn_code code = BN_OK;
-    bn_out_of_memory_exits(JOB_EXIT_MEMORY);
     res_store_begin();
     while (name && jobs->name && strcmp(jobs->name, name) != 0)
         jobs++;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int exit_code = 3;
+static int exit_code = BN_OUT_OF_MEMORY_EXIT;
 
 void bn_out_of_memory_exits(int code)
 {
@@ -19,7 +19,7 @@ void bn_out_of_memory_exits(int code)
 void bn_out_of_memory(size_t size)
 {
     char line[80];
-    const int length = snprintf(line, sizeof line, "bench: out of memory (%zu bytes)\n", size);
+    const int length = snprintf(line, sizeof line, BN_OUT_OF_MEMORY_LINE "%zu bytes)\n", size);
     (void)!write(STDERR_FILENO, line, (size_t)length);
     _exit(exit_code);
 }

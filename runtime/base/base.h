@@ -95,7 +95,10 @@ char *bn_strdup(const char *text);
 char *bn_strndup(const char *text, size_t most);
 /* As bn_reserve (below). */
 void bn_grow(void *items, size_t needed, size_t *capacity, size_t item_bytes);
-/* Ends the process, for want of SIZE bytes, with the exit code that was set; 3 at first. */
+/* Ends the process, for want of SIZE bytes, with the exit code that was set, BN_OUT_OF_MEMORY_EXIT at
+ * first, and one line that begins with BN_OUT_OF_MEMORY_LINE. */
+#define BN_OUT_OF_MEMORY_EXIT 3
+#define BN_OUT_OF_MEMORY_LINE "bench: out of memory ("
 BN_NO_RETURN void bn_out_of_memory(size_t size);
 void bn_out_of_memory_exits(int code);
 
@@ -127,7 +130,6 @@ char *bn_arena_strdup(bn_arena *arena, const char *text);
 typedef struct bn_text {
     char *data;
     size_t length, capacity;
-    bool failed; /* always false; goes when nobody reads it */
 } bn_text;
 
 void bn_text_free(bn_text *text);

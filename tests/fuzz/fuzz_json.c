@@ -115,7 +115,6 @@ static void try_suite(const uint8_t *data, size_t size)
     suite_spec suite;
     bn_text_append(&text, (const char *)data, size);
     bn_text_putc(&text, '\0');
-    fuzz_require(!text.failed, "no memory");
     bn_code code = suite_parse("suite.json", text.data, &suite, &st);
     fuzz_status(code, &st);
     fuzz_require(code == BN_OK || strncmp(st.message, "suite.json:", 11) == 0,
@@ -153,7 +152,7 @@ static void try_estimate(json_t *json)
         estimate_beside_published(lines, formats[i], &out);
     }
     estimate_notes(lines, &out);
-    fuzz_require(!out.failed && out.length > 0, "no table");
+    fuzz_require(out.length > 0, "no table");
     json_decref(lines);
     bn_text_free(&out);
 }

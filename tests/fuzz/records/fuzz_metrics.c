@@ -12,7 +12,6 @@ static json_t *again(const json_t *metrics, bool as_json)
     bn_status st = {0};
     json_t *read = NULL;
     res_metrics_put(metrics, as_json, &text);
-    fuzz_require(!text.failed, "a report that cannot be written");
     if (text.data)
         fuzz_status(res_metrics_read(text.data, text.length, &read, &st), &st);
     bn_text_free(&text);
@@ -29,7 +28,6 @@ static void show_difference(const json_t *a, const json_t *b, bool same)
         fuzz_require(json_array_size(json_object_get(json_array_get(pairs, i), "figures")) == 0,
                      "a report that differs from itself");
     res_metrics_diff_put(diff, RES_TABLE_NARROW, &text);
-    fuzz_require(!text.failed, "a comparison that cannot be written");
     bn_text_free(&text);
     json_decref(diff);
 }

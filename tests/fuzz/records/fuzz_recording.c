@@ -117,7 +117,7 @@ static void look_at_complaints(const rec_recording *r, const rec_options *option
     fuzz_status(code, &st);
     fuzz_require(code == BN_OK && checkup.count <= REC_RULE_COUNT, "no complaints");
     rec_checkup_put(&checkup, &words);
-    fuzz_require(words.length > 0 && !words.failed, "no words");
+    fuzz_require(words.length > 0, "no words");
     json_t *json = rec_checkup_json(r, &checkup);
     fuzz_require(json != NULL, "complaints without JSON");
     json_decref(json);

@@ -398,6 +398,8 @@ static void what_may_be_absent_is_no_fault(void **state)
 
 int main(void)
 {
+    /* As in bench: JSON without memory ends the process. */
+    json_set_alloc_funcs(bn_alloc, free);
     const struct CMUnitTest tests[] = {
         TEST(no_error_is_swallowed),          TEST(no_memory_at_each_moment),
         TEST(no_record_lacks_a_figure),       TEST(what_one_may_not_read_is_named),

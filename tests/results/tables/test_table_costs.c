@@ -289,7 +289,6 @@ static void people_read_both_tables(void **state)
     res_table("costs", &store, RES_TABLE_TEXT, &text);
     res_table("costs", &store, RES_TABLE_CSV, &csv);
     res_table("costs", &none, RES_TABLE_TEXT, &empty);
-    assert_false(text.failed || csv.failed || empty.failed);
     assert_has(line_with(text.data, "resnet50", "lazy"), "2.03 us");
     assert_has(text.data, "\nBy front end");
     assert_has(line_with(text.data, "jax capture  ", "holds"), "50.8 us");

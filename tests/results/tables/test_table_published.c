@@ -283,7 +283,6 @@ static void people_read_both_tables(void **state)
     res_table("published", &store, RES_TABLE_TEXT, &text);
     res_table("published", &store, RES_TABLE_CSV, &csv);
     res_table("published", &none, RES_TABLE_TEXT, &empty);
-    assert_false(text.failed || csv.failed || empty.failed);
     assert_has(line_with(text.data, "pytorch-xla dynamo-step", "1.25x"), "1.34x");
     assert_has(text.data, "Geometric means");
     assert_has(text.data, "January 2023");
