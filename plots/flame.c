@@ -112,7 +112,7 @@ static void put_frames(const flame *f, size_t kind_count)
     bn_text_putc(&f->p->script, '\n');
 }
 
-/* The widest frames above the whole, for readers who cannot see it. */
+/* The widest frames above the whole, for screen readers. */
 static void put_description(const flame *f, const plot_words *words)
 {
     bn_text *out = &f->p->description;

@@ -228,9 +228,9 @@ bn_code plot_timeline(const res_timeline *timeline, res_metric metric, plot *p, 
     res_timeline_title(timeline, &title);
     bn_text_printf(&subtitle, "%s, night by night%s", axes[metric],
                    timeline->simulated ? "; simulated device" : "");
-    if (timeline->untold > 0)
+    if (timeline->insignificant > 0)
         bn_text_printf(&subtitle, "; %zu of %zu nights indistinguishable from zero",
-                       timeline->untold, timeline->count);
+                       timeline->insignificant, timeline->count);
     const plot_words words = {title.data, subtitle.data,
                               plot_badge(timeline->simulated, timeline->experiment)};
     collect(timeline, points, changes, &s);

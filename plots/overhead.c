@@ -126,7 +126,7 @@ static void put_data(plot *p, const drawing *d, const dots *of, const char *name
         for (size_t i = 0; i < of->count; i++) {
             const dot *one = &of->list[i];
             const double aside = ((double)(s / 2) + 0.5) / (double)d->series_count - 0.5;
-            const bool significant = res_difference_shows(one->ns) == RES_DIFFERENCE_TOLD;
+            const bool significant = res_difference_shows(one->ns) == RES_DIFFERENCE_SIGNIFICANT;
             const bool bar = isfinite(one->ns.low) && isfinite(one->ns.high);
             if (one->series == s / 2 && significant == (s % 2 == 0))
                 bn_text_printf(&p->script, "%.4f %.1f %.1f %.1f\n",

@@ -68,7 +68,7 @@ static bn_code draw_cell(const res_compared *cell, const char *title, const char
     return plot_distribution(&words, labels[0], &a, labels[1], &b, picture, st);
 }
 
-/* Adds the undecided measure beside a headline that is no slowdown: a device time may be faster
+/* Adds the undecided measure to a headline that is no slowdown: a device time may be faster
  * while it is open whether the wall time is slower. */
 static void add_open(plot_page *page, const res_versus *versus, const res_compared *cell,
                      const char *on)
@@ -84,7 +84,7 @@ static void add_open(plot_page *page, const res_versus *versus, const res_compar
                           .verdict = RES_UNDECIDED,
                           .measure = res_measure_words(open),
                           .ratio = c->ratio,
-                          .smallest_visible = c->smallest_visible,
+                          .mde = c->mde,
                           .attribution = cause_of(page, cell)};
 }
 
@@ -99,7 +99,7 @@ static bn_code add_cell(plot_page *page, const res_versus *versus, const res_com
                              .of_step = head.measure == RES_MEASURE_OVERHEAD,
                              .measure = res_measure_words(head.measure),
                              .ratio = c->ratio,
-                             .smallest_visible = c->smallest_visible,
+                             .mde = c->mde,
                              .attribution = cause_of(page, cell),
                              .failure_class = bn_code_name(cell->failure)};
     if (cell->failed) {

@@ -15,7 +15,7 @@
 /* Zero-initialise, release with plot_free. */
 typedef struct plot {
     bn_text script;      /* gnuplot's commands and data, all but the terminal's */
-    bn_text description; /* in words, for readers who cannot see it */
+    bn_text description; /* in words, for screen readers */
     int width, height;   /* pixels of an SVG; a PNG has twice as many each way */
 } plot;
 void plot_free(plot *p);
@@ -33,7 +33,7 @@ BN_MUST_USE bn_code plot_render(const plot *p, plot_format format, bn_text *out,
 /* Each fills P from the latest good records of each experiment in ALL. BN_NOT_FOUND where ALL has
  * nothing to draw; the message names the records it needs. */
 
-/* A stacked bar a mode: the parts of the mean step, beside the others of its model. */
+/* A stacked bar a mode: the parts of the mean step, next to the others of its model. */
 BN_MUST_USE bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st);
 /* Bars of speedup over lazy from 1, with 95 % intervals and geometric means. */
 BN_MUST_USE bn_code plot_speedup(const res_collection *all, plot *p, bn_status *st);
@@ -140,9 +140,9 @@ typedef struct plot_comparison {
     const char *measure;      /* that the verdict is about: "device time" */
     bool of_step;             /* the ratio is a share of A's step: 1.05 is 5 % of it */
     res_interval ratio;       /* of B's over A's */
-    double smallest_visible;  /* minimum detectable effect, 0.02 is 2 %; NaN or infinite: none */
+    double mde;               /* minimum detectable effect, 0.02 is 2 %; NaN or infinite: none */
     const char *attribution;  /* what changed with it, in words; NULL or "": unknown */
-    const plot *distribution; /* of A and B, drawn beside it; NULL: none */
+    const plot *distribution; /* of A and B, drawn next to it; NULL: none */
     /* Class and message of a comparison that failed, which has no verdict; NULL: it did not
      * fail. */
     const char *failure_class, *failure;

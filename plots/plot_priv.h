@@ -55,7 +55,7 @@ double plot_begin(plot *p, const plot_words *words, int width, int height);
 void plot_margins(plot *p, double left, double right, double top, double bottom);
 void plot_text_at(plot *p, const char *text, double x, double y, const char *align,
                   const char *style);
-/* Draws a box of FILL with TEXT beside it; returns the x after it. */
+/* Draws a box of FILL with TEXT to its right; returns the x after it. */
 double plot_legend_box(plot *p, plot_fill fill, const char *text, double x, double y);
 double plot_legend_marker(plot *p, int marker, const char *colour, const char *text, double x,
                           double y);
@@ -79,7 +79,7 @@ typedef struct plot_figure_text {
 } plot_figure_text;
 plot_figure_text plot_time_text(double ns);
 /* A difference of measured times, as tables show it (res_difference_shows): "1.10 ms", "< 1.20 ms",
- * RES_NOT_TOLD, "-". */
+ * RES_UNKNOWN_TEXT, "-". */
 plot_figure_text plot_difference_text(res_interval ns);
 
 /* The time with which an id begins, "2025-01-31 23:59:59", or the id's beginning. */
@@ -149,8 +149,6 @@ BN_MUST_USE bn_code plot_report_summary(const plot_report *report, const plot_ro
 void plot_report_tables(const plot_rows *rows, bool found, bn_text *out);
 /* Findings against lazy; nothing where there are none. */
 void plot_report_found(const plot_rows *rows, bn_text *out);
-BN_MUST_USE bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text *out,
-                                         bn_status *st);
 void plot_report_provenance(const plot_report *report, bn_text *out);
 
 #endif

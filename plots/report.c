@@ -79,7 +79,7 @@ static bn_code put_steps(const res_collection *block, size_t *number, bn_text *o
     return code;
 }
 
-/* Beside eager steps, which are much longer, the parts of others cannot be read: there are ledgers
+/* Next to eager steps, which are much longer, the parts of others cannot be read: there are ledgers
  * with and without. */
 static bn_code put_block(const res_collection *block, bool steps, size_t *number, bn_text *out,
                          bn_status *st)
@@ -140,7 +140,7 @@ bn_code plot_html_blocks(const res_collection *all, bool brief, size_t *number, 
     return code;
 }
 
-bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text *out, bn_status *st)
+static bn_code put_pictures(const plot_report *report, size_t *number, bn_text *out, bn_status *st)
 {
     bn_code code = BN_OK;
     bn_text_puts(out, "<section aria-labelledby=\"plots\">\n<h2 id=\"plots\">Plots</h2>\n");
@@ -231,7 +231,7 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
         }
         plot_report_tables(&rows, report->comparison_count > 0, out);
         put_estimates(report, out);
-        code = plot_report_pictures(report, &number, out, st);
+        code = put_pictures(report, &number, out, st);
     }
     plot_report_provenance(report, out);
     bn_text_puts(out, "</main>\n<footer><p class=\"soft\">Made by bench from the records "

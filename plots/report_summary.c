@@ -111,9 +111,9 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
         snprintf(text, sizeof text, "-");
     plot_cell_number(out, isfinite(c->ratio.low) ? c->ratio.low - 1 : 0, text);
     /* Infinite where no effect could have been detected. */
-    if (isfinite(c->smallest_visible)) {
-        snprintf(text, sizeof text, "%.1f %%", 100 * c->smallest_visible);
-        plot_cell_number(out, c->smallest_visible, text);
+    if (isfinite(c->mde)) {
+        snprintf(text, sizeof text, "%.1f %%", 100 * c->mde);
+        plot_cell_number(out, c->mde, text);
     } else {
         plot_cell(out, "-");
     }
@@ -221,10 +221,10 @@ static void put_failures(const plot_report *report, const counts *n, bn_text *ou
         plot_cell(out, c->title);
         failure_cells(c->failure_class, c->failure, "", out);
     }
-    res_told told = {{0}};
+    res_reported reported = {{0}};
     for (size_t i = 0; i < all->damaged_count; i++) {
         const res_damaged *file = &all->damaged[i];
-        if (!res_damaged_told(&told, file))
+        if (!res_damaged_reported(&reported, file))
             continue;
         bn_text_puts(out, "<tr>");
         plot_cell(out, "");
@@ -233,7 +233,7 @@ static void put_failures(const plot_report *report, const counts *n, bn_text *ou
     }
     plot_table_end(out);
     bn_text rest = {0};
-    res_put_untold(&told, &rest);
+    res_put_unreported(&reported, &rest);
     if (rest.length > 0)
         bn_text_printf(out, "<p>%s.</p>\n", rest.data);
     bn_text_free(&rest);

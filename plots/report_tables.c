@@ -28,7 +28,7 @@ static void interval_cell(bn_text *out, double low_ns, double high_ns)
 static void overhead_cell(bn_text *out, const json_t *row, res_interval ns)
 {
     if (json_is_true(json_object_get(row, "overhead_refused")))
-        bn_text_puts(out, "<td class=\"number\">" RES_NOT_TOLD "</td>");
+        bn_text_puts(out, "<td class=\"number\">" RES_UNKNOWN_TEXT "</td>");
     else
         plot_cell_number(out, ns.estimate, plot_difference_text(ns).text);
 }

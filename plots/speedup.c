@@ -1,7 +1,7 @@
 /*
  * speedup.c - bars from 1: how much shorter a step is than the lazy step of the same
  * model and setup, with 95 % intervals over processes. The scale is logarithmic, so that twice as
- * fast and twice as slow are equally long. Eager steps are so much longer that beside their bars
+ * fast and twice as slow are equally long. Eager steps are so much longer that next to their bars
  * the others could not be read: where there are others the scale is theirs, and a bar that leaves
  * it ends in an arrow. Its figure stands at the right, as all others do.
  */

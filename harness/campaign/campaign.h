@@ -53,7 +53,7 @@ typedef struct compare_options {
                          records of the two are compared */
     /* What one side alone is told; each ends with NULL. */
     const char *const *a_option, *const *b_option, *const *a_flag, *const *b_flag;
-    int64_t pairs;               /* of processes; 0: until it is decided, by looks */
+    int64_t pairs;               /* of processes; 0: until it is decided, by interim analyses */
     int64_t control;             /* experiments in which A is compared with itself, too */
     double precision;            /* share to which wall times are to be known; 0: not asked for */
     double budget;               /* seconds; 0: no limit */

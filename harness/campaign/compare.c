@@ -154,11 +154,11 @@ static int exit_of(const compare_run *compare)
                : sum.slower                           ? COMPARE_SLOWER
                : failed || sum.open || !versus->count ? COMPARE_SKIP
                                                       : COMPARE_FINE;
-    return sum.alarms   ? COMPARE_ERROR
-           : sum.slower ? COMPARE_SLOWER
-           : failed     ? COMPARE_ERROR
-           : sum.untold ? COMPARE_INCONCLUSIVE
-                        : COMPARE_FINE;
+    return sum.alarms         ? COMPARE_ERROR
+           : sum.slower       ? COMPARE_SLOWER
+           : failed           ? COMPARE_ERROR
+           : sum.inconclusive ? COMPARE_INCONCLUSIVE
+                              : COMPARE_FINE;
 }
 
 /* TEXT to standard output, without a pager after measuring: a bisection must not wait for a key. */

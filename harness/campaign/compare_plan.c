@@ -234,7 +234,7 @@ static bn_code expand(compare_plan *p, bn_status *st)
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-bool compare_by_looks(const compare_options *o)
+bool compare_with_interim(const compare_options *o)
 {
     return o->pairs == 0 && !(o->precision > 0);
 }
@@ -242,8 +242,8 @@ bool compare_by_looks(const compare_options *o)
 /* The pairs of the first stage, or up to the first interim analysis, for each of COUNT cells. */
 static size_t first_stage(const compare_options *o, size_t count)
 {
-    if (compare_by_looks(o))
-        return res_next_look(RES_LOOKS_USUAL, 0);
+    if (compare_with_interim(o))
+        return res_next_interim(RES_INTERIM_USUAL, 0);
     if (o->pairs > 0)
         return (size_t)o->pairs;
     /* As if each cell were judged by all its measures. One more than flips of signs need: with the
@@ -285,8 +285,8 @@ static void make_rows(compare_plan *p)
         r->experiment = i < p->experiments ? i : control * p->experiments / controls;
         r->wanted = first_stage(o, count);
         job_experiment_resolve(&p->list[0][r->experiment], &versus->cells[i].experiment);
-        const size_t stage = compare_by_looks(o) ? RES_MOST_PAIRS : r->wanted;
-        res_order(p->order_seed + i, stage, compare_by_looks(o), r->b_first);
+        const size_t stage = compare_with_interim(o) ? RES_MOST_PAIRS : r->wanted;
+        res_order(p->order_seed + i, stage, compare_with_interim(o), r->b_first);
         /* The second stage, if there is one, has a seed of its own. */
         res_order(p->order_seed + count + i, RES_MOST_PAIRS - stage, false, r->b_first + stage);
     }

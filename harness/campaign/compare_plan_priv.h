@@ -48,7 +48,7 @@ typedef struct compare_plan {
 } compare_plan;
 
 /* Whether interim analyses decide the number of pairs. */
-bool compare_by_looks(const compare_options *options);
+bool compare_with_interim(const compare_options *options);
 /*
  * Makes the plan of COMPARE: all experiments that both runtimes can run, then the controls, spread
  * over them, then those that only one of them runs. COMPARE gets its store and a cell for each row,

@@ -7,11 +7,11 @@
  *
  * There are three strategies. By default, interim analyses judge the family after 4, 5, 6, 8, 10
  * and 12 pairs, and a decided cell gets no more pairs; the claims allow for that
- * (stats/compare_looks.c). Cells of short steps get up to 24 pairs, all but the first of a quarter
- * of the time: the length of the first pair's steps decides that, and never their variation. A
- * fixed number of pairs is judged once, at the end. With a precision, the spread of a first stage
- * decides the number of pairs (res_pairs_wanted), and verdicts do not. The clock or the user may
- * end any of them earlier.
+ * (stats/compare_interim.c). Cells of short steps get up to 24 pairs, all but the first of a
+ * quarter of the time: the length of the first pair's steps decides that, and never their
+ * variation. A fixed number of pairs is judged once, at the end. With a precision, the spread of a
+ * first stage decides the number of pairs (res_pairs_wanted), and verdicts do not. The clock or the
+ * user may end any of them earlier.
  */
 #include "harness/campaign/compare_plan_priv.h"
 
@@ -88,7 +88,7 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     for (int side = 0; side < 2; side++) {
         pair.side[side] = s->plan.list[c->control ? 0 : side][s->plan.rows[cell].experiment];
         pair.side[side].store = s->plan.folder[c->control][side];
-        if (c->pairs > 0 && res_compared_looks(&s->compare->versus, c) == RES_LOOKS_SHORT)
+        if (c->pairs > 0 && res_compared_interim(&s->compare->versus, c) == RES_INTERIM_SHORT)
             pair.side[side].min_time /= SHORT_SHARE;
         /* A framework's loop takes no turns. */
         pair.turns = pair.turns && !job_is_framework(&pair.side[side].what);
@@ -206,11 +206,11 @@ static bn_code analyse(session *s, bool *more, bn_status *st)
         const res_compared *cell = &versus->cells[i];
         if (cell->control || cell->failed || res_compared_decided(versus, cell))
             continue;
-        s->plan.rows[i].wanted = res_next_look(res_compared_looks(versus, cell), cell->pairs);
+        s->plan.rows[i].wanted = res_next_interim(res_compared_interim(versus, cell), cell->pairs);
         next = s->plan.rows[i].wanted > next ? s->plan.rows[i].wanted : next;
     }
     for (size_t i = 0; i < versus->count; i++) {
-        const size_t last = res_compared_looks(versus, &versus->cells[i]);
+        const size_t last = res_compared_interim(versus, &versus->cells[i]);
         if (versus->cells[i].control && next > 0)
             s->plan.rows[i].wanted = next < last ? next : last;
     }
@@ -218,7 +218,7 @@ static bn_code analyse(session *s, bool *more, bn_status *st)
     return code;
 }
 
-static bn_code run_by_looks(session *s, bn_status *st)
+static bn_code run_with_interim(session *s, bn_status *st)
 {
     bool more = true;
     bn_code code = BN_OK;
@@ -235,8 +235,8 @@ static bn_code run_by_looks(session *s, bn_status *st)
 static bn_code run(session *s, bn_status *st)
 {
     const compare_options *o = s->compare->options;
-    if (compare_by_looks(o))
-        return run_by_looks(s, st);
+    if (compare_with_interim(o))
+        return run_with_interim(s, st);
     bn_code code = run_stage(s, st);
     if (code == BN_OK && o->precision > 0 && !is_over(s))
         code = plan_second_stage(s, st);
@@ -300,7 +300,7 @@ static void note_end(session *s)
     else if (s->changed)
         bn_text_puts(&versus->notes,
                      "A file was replaced: the verdicts are on the pairs before.\n");
-    if (compare_by_looks(s->compare->options))
+    if (compare_with_interim(s->compare->options))
         note_looks(versus);
     res_versus_note_pairs(versus);
     bn_text_printf(&versus->notes, "%zu processes in %.0f s; records: %s\n", s->done,
@@ -352,9 +352,9 @@ static void show_plan(const session *s)
         pairs = row->wanted > pairs ? row->wanted : pairs;
         least_s += pair_s * (1 + ((double)row->wanted - 1) / SHORT_SHARE);
     }
-    if (compare_by_looks(s->compare->options))
+    if (compare_with_interim(s->compare->options))
         snprintf(further, sizeof further, ", and up to %d while undecided (%d of short steps)",
-                 RES_LOOKS_USUAL, RES_LOOKS_SHORT);
+                 RES_INTERIM_USUAL, RES_INTERIM_SHORT);
     else if (s->compare->options->precision > 0)
         snprintf(further, sizeof further, ", and more for --precision");
     cli_note(
@@ -376,8 +376,8 @@ bn_code compare_measure(compare_run *compare, bn_status *st)
             /* Thirty years are as good as no limit; more nanoseconds would overflow. */
             s->deadline_ns = s->begun_ns + (uint64_t)(fmin(compare->options->budget, 1e9) * 1e9);
         job_supervise_begin();
-        compare->versus.options.looks =
-            compare_by_looks(compare->options) ? RES_LOOKS_SHORT : RES_LOOKS_NONE;
+        compare->versus.options.interim =
+            compare_with_interim(compare->options) ? RES_INTERIM_SHORT : RES_INTERIM_NONE;
         show_plan(s);
         code = run(s, st);
         cli_line_clear();

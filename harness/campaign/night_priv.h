@@ -21,7 +21,7 @@ typedef struct night_side {
     size_t asked;                /* experiments */
     size_t reached; /* repetitions that all of them have had; the suite's own at first */
     size_t next;    /* repetitions for those that seem slower; 0: they are done */
-    bool looks;     /* there is room for more repetitions than the suite's own: res_tonight */
+    bool interim;   /* there is room for more repetitions than the suite's own: res_tonight */
     bool same;      /* file and settings are those of the last good night */
     char before_sha256[BN_SHA256_TEXT], before_settings[256];
     double before_s;   /* the date of that night; NaN: there is none */
@@ -111,7 +111,7 @@ void night_put_missing(nightly *n);
 /* The verdicts of all sides together. */
 typedef struct night_sum {
     size_t cells, slower, inconclusive, no_baseline, suspects;
-    double detectable, hidden; /* visible and hidden of res_tonight_verdict */
+    double detectable, hidden; /* mde and hidden of res_tonight_verdict */
     bool first;             /* no side has a night before */
     bool same;              /* all have the build of the last good night */
     bool records;           /* some are compared with records: two nights have to show it */

@@ -7,8 +7,8 @@
  *
  * A suite has few repetitions, and a large family needs many. So experiments that seem slower are
  * measured again by further passes of the suite, in the same folder and with more repetitions (see
- * res_tonight_next_look). A suite skips finished runs, so a night that was killed continues here,
- * too.
+ * res_tonight_next_interim). A suite skips finished runs, so a night that was killed continues
+ * here, too.
  */
 #include "harness/campaign/night_builds_priv.h"
 #include "harness/campaign/night_priv.h"
@@ -202,7 +202,7 @@ static bn_code make(nightly *n, suite_spec *suite, const res_night_of *tonight, 
         const size_t repetitions = (size_t)item->repetitions;
         side->asked++;
         side->reached = repetitions < side->reached ? repetitions : side->reached;
-        side->looks = side->reached < RES_LOOKS_USUAL;
+        side->interim = side->reached < RES_INTERIM_USUAL;
         if (n->side_count > before) {
             code = find_before(n, side, tonight, item->sha256, st);
             if (code == BN_OK)
@@ -295,7 +295,7 @@ bn_code night_sides_judge(nightly *n, bn_status *st)
                                      .same = side->same,
                                      .history = &n->history,
                                      .threshold = n->options->fail_if_slower,
-                                     .looks = side->looks};
+                                     .interim = side->interim};
         res_tonight_free(&side->verdict);
         code = res_tonight_judge(&tonight, &side->verdict, st);
     }
@@ -328,9 +328,9 @@ void night_sides_announce(const nightly *n)
                        side->asked, side->asked == 1 ? "" : "s", RES_MEASURE_COUNT,
                        res_least_pairs(res_compare_defaults().level, res_wall_family(side->asked)),
                        side->reached);
-        if (side->looks)
+        if (side->interim)
             bn_text_printf(&line, ", and those that seem slower then get up to %d",
-                           RES_LOOKS_USUAL);
+                           RES_INTERIM_USUAL);
         cli_say("bench: %s", line.data);
         bn_text_free(&line);
     }
@@ -346,7 +346,7 @@ bool night_sides_plan(nightly *n)
         side->next = 0;
         if (v->basis != RES_BASIS_CONTROL || !v->judged)
             continue;
-        side->next = res_tonight_next_look(v, side->reached);
+        side->next = res_tonight_next_interim(v, side->reached);
         cells += side->next > 0 ? v->candidates : 0;
         pairs = side->next > pairs ? side->next : pairs;
     }

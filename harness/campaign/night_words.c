@@ -20,10 +20,10 @@ night_sum night_add_up(const nightly *n)
         const res_tonight_verdict *v = &n->sides[i].verdict;
         sum.cells += v->cells;
         sum.slower += v->slower;
-        sum.inconclusive += v->untold;
+        sum.inconclusive += v->inconclusive;
         sum.no_baseline += v->fresh;
         sum.suspects += v->suspects;
-        sum.detectable = fmax(sum.detectable, v->visible);
+        sum.detectable = fmax(sum.detectable, v->mde);
         sum.hidden = fmax(sum.hidden, v->hidden);
         sum.first = sum.first && v->basis == RES_BASIS_NOTHING;
         sum.same = sum.same && v->basis == RES_BASIS_SAME;

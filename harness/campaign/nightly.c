@@ -157,7 +157,7 @@ static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
 static void put_series(nightly *n, const res_timeline *t, const res_drift *drift)
 {
     const res_changes *c = &t->changes;
-    if (!drift->found && c->newest_run == 0)
+    if (!drift->found && c->latest_run == 0)
         return;
     bn_text_puts(&n->words, "history: ");
     res_timeline_title(t, &n->words);
@@ -168,8 +168,8 @@ static void put_series(nightly *n, const res_timeline *t, const res_drift *drift
                        res_drift_cause_name(drift->cause));
     else
         bn_text_printf(&n->words, ": %+.1f %% from its level for %zu %s; to be watched\n",
-                       100 * (c->newest.estimate - 1), c->newest_run,
-                       c->newest_run == 1 ? "night" : "nights");
+                       100 * (c->latest.estimate - 1), c->latest_run,
+                       c->latest_run == 1 ? "night" : "nights");
 }
 
 /* Appends the changes that this night is the first to show, in series of its records. */
@@ -277,7 +277,7 @@ static bn_code write_site(nightly *n, bn_status *st)
                                   .words = n->words.data,
                                   .failed = n->failed_experiments,
                                   .missing = n->missing,
-                                  .told = night_conclusive(n)};
+                                  .conclusive = night_conclusive(n)};
     site_made made = {0};
     const bn_code code = o->site ? site_publish(&options, &n->index, &made, st) : BN_OK;
     res_collection_free(&made.lost);
@@ -313,7 +313,7 @@ static void drop_builds(nightly *n)
     const size_t most = (size_t)n->options->keep_builds;
     const res_origin **builds = bn_zalloc(n->index.count + 1, sizeof(const res_origin *));
     const char **keep = bn_zalloc(n->index.count + 1, sizeof(const char *));
-    const size_t count = res_newest_builds(&n->index, most, n->now_s, builds);
+    const size_t count = res_latest_builds(&n->index, most, n->now_s, builds);
     for (size_t i = 0; i < count; i++)
         keep[i] = builds[i]->sha256;
     bn_status why = {.code = BN_OK};

@@ -271,7 +271,7 @@ static bn_code read_records(const command_selection *selection, const res_index 
                             const res_index *part, res_collection *all, bn_status *st)
 {
     const res_asked asked = {wanted, (void *)(uintptr_t)selection, (double)time(NULL)};
-    bn_code code = res_newest_read(selection->store, index, &asked, all, st);
+    bn_code code = res_latest_read(selection->store, index, &asked, all, st);
     if (code != BN_OK)
         return code;
     say_misdates(&all->misdates);
@@ -292,7 +292,7 @@ static bn_code read_estimates(const command_selection *selection, const res_inde
                               res_collection *estimates, bn_status *st)
 {
     const res_asked asked = {wanted, (void *)(uintptr_t)selection, (double)time(NULL)};
-    bn_code code = res_newest_read(selection->store, part, &asked, estimates, st);
+    bn_code code = res_latest_read(selection->store, part, &asked, estimates, st);
     if (code == BN_OK)
         say_misdates(&estimates->misdates);
     return code;

@@ -59,7 +59,7 @@ void command_say_estimates(size_t count);
 /* All records of STORE except estimates and those with wrong dates, which could pass for the
  * latest; standard error says how many are left out. */
 BN_MUST_USE bn_code command_all_read(const char *store, res_collection *all, bn_status *st);
-/* The latest records of SELECTION for tables (res_newest_read). Standard error says which are left
+/* The latest records of SELECTION for tables (res_latest_read). Standard error says which are left
  * out for their dates. BN_NOT_FOUND: there are none, unless all records of the store are damaged.
  */
 BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,

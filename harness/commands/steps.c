@@ -119,7 +119,7 @@ static void put_threads(const rec_steps *steps, res_format format, bn_text *out)
     const bool whole = !res_format_is_text(format);
     const size_t shown =
         whole || steps->thread_count < MOST_THREADS ? steps->thread_count : MOST_THREADS;
-    const size_t more = steps->thread_count - shown + steps->threads_untold;
+    const size_t more = steps->thread_count - shown + steps->threads_unlisted;
     json_t *rows = json_array();
     for (size_t i = 0; i < shown; i++)
         put_thread(steps, &steps->threads[i], rows);

@@ -29,12 +29,12 @@ bn_code job_store_ready(const char *store, bn_status *st)
 
 void job_say_damaged(const res_damaged *list, size_t count)
 {
-    res_told told = {{0}};
+    res_reported reported = {{0}};
     bn_text rest = {0};
     for (size_t i = 0; i < count; i++)
-        if (res_damaged_told(&told, &list[i]))
+        if (res_damaged_reported(&reported, &list[i]))
             cli_say("bench: %s", list[i].status.message);
-    res_put_untold(&told, &rest);
+    res_put_unreported(&reported, &rest);
     if (rest.length > 0)
         cli_say("bench: %s", rest.data);
     bn_text_free(&rest);

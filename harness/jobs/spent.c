@@ -130,7 +130,7 @@ job_before *job_spent_before(const char *store, job_experiment_at *at, const voi
     if (gethostname(all.host, sizeof all.host - 1) != 0)
         all.host[0] = '\0';
     if (searched > 0)
-        res_store_visit_newest(store, all.what, searched, MOST_FILES, visit_record, &all);
+        res_store_visit_latest(store, all.what, searched, MOST_FILES, visit_record, &all);
     free(all.what);
     return before;
 }

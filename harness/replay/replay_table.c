@@ -50,8 +50,8 @@ static figures make_figures(const replay_result *r)
         f.pool = pool;
         f.of = of;
         f.device = of.device;
-        f.simulated = pool.newest && pool.newest->simulated;
-        f.opaque = pool.newest && strcmp(pool.newest->values, "opaque") == 0;
+        f.simulated = pool.latest && pool.latest->simulated;
+        f.opaque = pool.latest && strcmp(pool.latest->values, "opaque") == 0;
     }
     return f;
 }
@@ -91,9 +91,9 @@ static double recorded_us(const job_step *s, size_t index)
 static json_t *programs_json(const job_step *s, const figures *f)
 {
     json_t *list = json_array();
-    const res_record *newest = f->have[REPLAY_QUEUED] ? f->pool.newest : NULL;
-    for (size_t i = 0; newest && i < newest->execution_count && i < s->programs; i++) {
-        const res_execution *x = &newest->executions[i];
+    const res_record *latest = f->have[REPLAY_QUEUED] ? f->pool.latest : NULL;
+    for (size_t i = 0; latest && i < latest->execution_count && i < s->programs; i++) {
+        const res_execution *x = &latest->executions[i];
         const res_execution_figures e = res_pool_execution(&f->pool, &f->of, x);
         json_array_append_new(
             list, json_pack("{ss si si si so so so ss}", "name", x->graph, "times", x->per_step,
@@ -142,7 +142,7 @@ static void put_time(json_t *row, double ns, double scale)
     if (isfinite(ns))
         res_sheet_put(row, "%.*f", fabs(ns) < 0.1 * scale ? 5 : 3, ns / scale);
     else
-        res_sheet_put(row, "%s", RES_NOT_TOLD);
+        res_sheet_put(row, "%s", RES_UNKNOWN_TEXT);
 }
 
 /* The same of a difference of two measured times, as other tables show it. */
@@ -152,7 +152,7 @@ static void put_difference(json_t *row, res_interval ns, double scale)
     if (shown == RES_DIFFERENCE_BELOW)
         res_sheet_put(row, "< %.3f", ns.high / scale);
     else
-        put_time(row, shown == RES_DIFFERENCE_NOT_TOLD ? (double)NAN : ns.estimate, scale);
+        put_time(row, shown == RES_DIFFERENCE_NOT_SIGNIFICANT ? (double)NAN : ns.estimate, scale);
 }
 
 static void put_line(json_t *rows, const char *what, res_interval ns, double of)
@@ -192,10 +192,10 @@ static void put_programs(const job_step *s, const figures *f, res_format format,
     static const res_sheet_column columns[] = {
         {"program", false},           {"times", true},     {"arguments", true},  {"results", true},
         {"recorded device us", true}, {"device us", true}, {"overhead us", true}};
-    const res_record *newest = f->pool.newest;
+    const res_record *latest = f->pool.latest;
     json_t *rows = json_array();
-    for (size_t i = 0; i < newest->execution_count && i < s->programs; i++) {
-        const res_execution *x = &newest->executions[i];
+    for (size_t i = 0; i < latest->execution_count && i < s->programs; i++) {
+        const res_execution *x = &latest->executions[i];
         const res_execution_figures e = res_pool_execution(&f->pool, &f->of, x);
         json_t *row = json_array();
         res_sheet_put(row, "%s", x->graph);

@@ -30,7 +30,7 @@ void selftest_figures_of(res_record *const *base, res_record *const *other, size
             figures->wall = speedup.rows[i].figures.wall.value;
             figures->device = speedup.rows[i].figures.device.value;
         }
-    figures->busy = res_witness_busy(&speedup.witness);
+    figures->busy = res_interference_busy(&speedup.interference);
     res_speedup_free(&speedup);
     free(list);
 }

@@ -75,13 +75,14 @@ static void note_memory(published_replay *r, const char *title, const res_record
 }
 
 /* Adds the interference during the case TITLE, of RECORD. */
-static void note_witness(published_replay *r, const char *title, const res_record *record)
+static void note_interference(published_replay *r, const char *title, const res_record *record)
 {
-    res_witness own = {0};
-    res_witness_add_record(&own, record);
-    res_witness_add_record(&r->witness, record);
-    if (!res_witness_busy(&own) ||
-        (r->busiest_case[0] && res_witness_stalled(&own) <= res_witness_stalled(&r->busiest)))
+    res_interference own = {0};
+    res_interference_add_record(&own, record);
+    res_interference_add_record(&r->interference, record);
+    if (!res_interference_busy(&own) ||
+        (r->busiest_case[0] &&
+         res_interference_stalled(&own) <= res_interference_stalled(&r->busiest)))
         return;
     r->busiest = own;
     snprintf(r->busiest_case, sizeof r->busiest_case, "%s", title + strlen("replay "));
@@ -122,7 +123,7 @@ static bn_code run(published_replay *r, const char *model_name, const char *mode
     if (code == BN_OK) {
         summarize(record, out);
         note_memory(r, title, record);
-        note_witness(r, title, record);
+        note_interference(r, title, record);
     }
     res_record_free(record);
     bn_text_free(&notes);

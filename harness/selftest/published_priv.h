@@ -50,7 +50,7 @@ typedef struct published_replay {
     bool incomplete;                   /* a case failed, and was reported */
     double memory_bytes, memory_limit; /* of the largest case, and of its device */
     char largest[96];                  /* its name */
-    res_witness witness, busiest;      /* of all cases; of the one that waited most */
+    res_interference interference, busiest; /* of all cases; of the one that waited most */
     char busiest_case[96];             /* its name; "": the machine was busy in none */
     published_case set[PUBLISHED_CASES]; /* settings of the device: published or estimated times */
     const char *topology;              /* that the times are estimated for; NULL: published ones */

@@ -49,7 +49,8 @@ static void print_head(const published_replay *r, const char *what)
 /* The interference meanwhile; nothing where the machine was idle. */
 static void put_busy(const published_replay *r, bn_text *out)
 {
-    res_put_witness(&r->witness, r->busiest_case[0] ? &r->busiest : NULL, r->busiest_case, out);
+    res_put_interference(&r->interference, r->busiest_case[0] ? &r->busiest : NULL, r->busiest_case,
+                         out);
 }
 
 static void print_busy(const published_replay *r)
@@ -66,9 +67,9 @@ static void print_json(const published_replay *r, json_t *all)
     bn_text sentence = {0};
     put_busy(r, &sentence);
     json_object_set_new(all, "witness",
-                        res_witness_to_json(&r->witness,
-                                            r->busiest_case[0] ? r->busiest_case : NULL,
-                                            sentence.data));
+                        res_interference_to_json(&r->interference,
+                                                 r->busiest_case[0] ? r->busiest_case : NULL,
+                                                 sentence.data));
     bn_text_free(&sentence);
     cli_json(all);
     json_decref(all);

@@ -446,10 +446,10 @@ static bool read_late(bench_place *place)
 /* Whether the machine was busy in the rounds of RECORD, which may be NULL. */
 static bool was_busy(const res_record *record)
 {
-    res_witness witness = {0};
+    res_interference interference = {0};
     if (record)
-        res_witness_add_record(&witness, record);
-    return res_witness_busy(&witness);
+        res_interference_add_record(&interference, record);
+    return res_interference_busy(&interference);
 }
 
 static bn_code measure_cell(accuracy *a, size_t i, bn_status *st)

@@ -21,7 +21,7 @@
  * how many pairs the interim analyses save. */
 typedef struct design {
     size_t pairs, family;
-    bool looks, quick;
+    bool interim, quick;
 } design;
 
 static const design designs[] = {
@@ -30,10 +30,10 @@ static const design designs[] = {
     {.pairs = 10, .family = 6, .quick = true},
     {.pairs = 8, .family = 30},
     {.pairs = 8, .family = 1},
-    {.pairs = RES_LOOKS_USUAL, .family = 1, .looks = true},
-    {.pairs = RES_LOOKS_USUAL, .family = 6, .looks = true, .quick = true},
-    {.pairs = RES_LOOKS_USUAL, .family = 30, .looks = true},
-    {.pairs = RES_LOOKS_SHORT, .family = 1, .looks = true}};
+    {.pairs = RES_INTERIM_USUAL, .family = 1, .interim = true},
+    {.pairs = RES_INTERIM_USUAL, .family = 6, .interim = true, .quick = true},
+    {.pairs = RES_INTERIM_USUAL, .family = 30, .interim = true},
+    {.pairs = RES_INTERIM_SHORT, .family = 1, .interim = true}};
 #define DESIGN_COUNT (sizeof designs / sizeof *designs)
 #define MOST_ROWS    64
 
@@ -44,7 +44,7 @@ typedef struct fault_row {
 
 static const fault_row fault_rows[] = {{SELFTEST_FAULT_ALARMS, "alarms"},
                                        {SELFTEST_FAULT_COVERAGE, "coverage"},
-                                       {SELFTEST_FAULT_VISIBLE, "visible"},
+                                       {SELFTEST_FAULT_MDE, "visible"},
                                        {SELFTEST_FAULT_POWER, "power"},
                                        {SELFTEST_FAULT_EQUIVALENT, "equivalence"}};
 #define FAULT_ROWS (sizeof fault_rows / sizeof *fault_rows)
@@ -99,15 +99,15 @@ static void verdict_text(unsigned faults, char *text, size_t size)
             snprintf(text + strlen(text), size - strlen(text), " %s", fault_rows[i].name);
 }
 
-static void add_visible(json_t *row, const selftest_trials *t)
+static void add_mde(json_t *row, const selftest_trials *t)
 {
-    if (t->looks) {
+    if (t->interim) {
         add_text(row, "-");
         add_text(row, "-");
         return;
     }
-    add_text(row, "%.2f %%", 100 * expm1(t->visible / (double)t->promised));
-    add_share(row, t->visible_found, t->promised);
+    add_text(row, "%.2f %%", 100 * expm1(t->mde / (double)t->promised));
+    add_share(row, t->mde_found, t->promised);
 }
 
 static json_t *row_of(const selftest_trials *t)
@@ -116,17 +116,17 @@ static json_t *row_of(const selftest_trials *t)
     char verdict[128];
     verdict_text(selftest_trials_judge(t), verdict, sizeof verdict);
     add_text(row, "%s", t->scenario->name);
-    add_text(row, "%s%zu", t->looks ? "up to " : "", t->pairs);
+    add_text(row, "%s%zu", t->interim ? "up to " : "", t->pairs);
     add_text(row, "%.1f", (double)t->used / (double)t->trials);
     add_text(row, "%zu", t->family);
     add_share(row, t->alarms, t->trials);
     add_text(row, "%.1f %.1f", percent((double)t->held, t->trials),
              percent((double)selftest_least_held(t), t->trials));
     add_text(row, "%.1f", percent((double)t->bootstrap_held, t->trials));
-    add_visible(row, t);
+    add_mde(row, t);
     for (size_t i = 0; i < SELFTEST_SIM_EFFECTS; i++) {
         const double found = percent((double)t->found[i], t->trials);
-        if (t->looks)
+        if (t->interim)
             add_text(row, "%.0f in %.1f", found, (double)t->used_slowed[i] / (double)t->trials);
         else
             add_text(row, "%.0f (%.0f)", found, percent(t->predicted[i], t->trials));
@@ -182,12 +182,12 @@ static json_t *trials_json(const selftest_trials *t)
             json_array_append_new(names, json_string(fault_rows[i].name));
     return json_pack(
         "{ss si sb sf si si so so so so so so so so so sb}", "scenario", t->scenario->name, "pairs",
-        (int)t->pairs, "looks", (int)t->looks, "pairs_used", (double)t->used / n, "families",
+        (int)t->pairs, "looks", (int)t->interim, "pairs_used", (double)t->used / n, "families",
         (int)t->trials, "family", (int)t->family, "false_alarms", share_json(t->alarms, t->trials),
         "interval_holds", share_json(t->held, t->trials), "bootstrap_holds",
         share_json(t->bootstrap_held, t->trials), "smallest_visible",
-        real_json(expm1(t->visible / (double)t->promised)), "smallest_visible_found",
-        share_json(t->visible_found, t->promised), "effects", effects, "equivalent",
+        real_json(expm1(t->mde / (double)t->promised)), "smallest_visible_found",
+        share_json(t->mde_found, t->promised), "effects", effects, "equivalent",
         share_json(t->equivalent, t->trials), "wrongly_equivalent",
         share_json(t->wrongly_equivalent, t->trials), "faults", names, "pass", faults == 0);
 }
@@ -221,7 +221,7 @@ static size_t plan(bool quick, selftest_trials *list)
                 list[count++] = (selftest_trials){.scenario = s,
                                                   .pairs = designs[i].pairs,
                                                   .family = designs[i].family,
-                                                  .looks = designs[i].looks};
+                                                  .interim = designs[i].interim};
     return count;
 }
 
@@ -239,7 +239,7 @@ static bn_code run_all(const selftest_options *options, selftest_trials *list, s
         const uint64_t row = (uint64_t)(list[i].scenario - selftest_scenarios) * 10000 +
                              list[i].family * 100 + list[i].pairs;
         snprintf(title, sizeof title, "%s, %s%zu pairs", list[i].scenario->name,
-                 list[i].looks ? "up to " : "", list[i].pairs);
+                 list[i].interim ? "up to " : "", list[i].pairs);
         const job_order job = {.title = title, .number = i + 1, .of = count};
         code =
             run_row(&list[i], trials,

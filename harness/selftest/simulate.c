@@ -112,7 +112,7 @@ static void link_sides(selftest_session_sim *sim)
     }
 }
 
-void selftest_simulate(const selftest_scenario *scenario, size_t pairs, bool looks,
+void selftest_simulate(const selftest_scenario *scenario, size_t pairs, bool interim,
                        selftest_order *order, gsl_rng *rng, selftest_session_sim *out)
 {
     bool b_first[RES_MOST_PAIRS];
@@ -121,7 +121,7 @@ void selftest_simulate(const selftest_scenario *scenario, size_t pairs, bool loo
         scenario->outliers > 0 ? 0.01 + (scenario->outliers - 0.01) * gsl_rng_uniform(rng) : 0;
     machine m = machine_begin(scenario, pairs, rng);
     out->pairs = pairs;
-    order(gsl_rng_get(rng), pairs, looks, b_first);
+    order(gsl_rng_get(rng), pairs, interim, b_first);
     for (size_t i = 0; i < pairs; i++) {
         const size_t first = b_first[i] ? 1 : 0;
         run_process(&m, 2 * i, outliers, rng, out->steps[first][i]);

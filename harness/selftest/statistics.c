@@ -16,14 +16,14 @@ const selftest_procedure selftest_our_procedure = {res_order, res_compare, res_c
 const double selftest_sim_effects[SELFTEST_SIM_EFFECTS] = {0.01, 0.02, 0.05};
 
 /* The most interim analyses of one comparison. */
-#define MOST_LOOKS 16
+#define MOST_INTERIM 16
 
 /* A session and its comparisons alone at the interim analyses so far. */
 typedef struct seen {
     selftest_session_sim session;
     res_compare_options options;
-    bool known[MOST_LOOKS];
-    res_comparison at[MOST_LOOKS];
+    bool known[MOST_INTERIM];
+    res_comparison at[MOST_INTERIM];
 } seen;
 
 /* A family of sessions. */
@@ -33,21 +33,21 @@ typedef struct trial {
     res_comparison end[SELFTEST_SIM_MOST]; /* the final comparison of each */
 } trial;
 
-static res_looks looks_of(const selftest_trials *t)
+static res_interim interim_of(const selftest_trials *t)
 {
-    return t->looks ? (res_looks)t->pairs : RES_LOOKS_NONE;
+    return t->interim ? (res_interim)t->pairs : RES_INTERIM_NONE;
 }
 
 /* The pairs of interim analysis I of T; 0: there is none. Without them there is one, after all
  * pairs.
  */
-static size_t pairs_of_look(const selftest_trials *t, size_t i)
+static size_t pairs_of_analysis(const selftest_trials *t, size_t i)
 {
     size_t pairs = 0;
-    if (!t->looks)
+    if (!t->interim)
         return i == 0 ? t->pairs : 0;
     for (size_t k = 0; k <= i; k++)
-        if ((pairs = res_next_look(looks_of(t), pairs)) == 0)
+        if ((pairs = res_next_interim(interim_of(t), pairs)) == 0)
             return 0;
     return pairs;
 }
@@ -58,20 +58,20 @@ static res_compare_options trial_options(const selftest_trials *t, size_t resamp
     res_compare_options o = res_compare_defaults();
     o.resamples = resamples;
     o.seed = gsl_rng_get(rng);
-    o.looks = looks_of(t);
+    o.interim = interim_of(t);
     return o;
 }
 
-/* Compares the first pairs of S, as many as interim analysis LOOK has; once. */
-static bn_code look_at(const selftest_trials *t, const selftest_procedure *procedure, seen *s,
-                       size_t look, bn_status *st)
+/* Compares the first pairs of S, as many as interim analysis ANALYSIS has; once. */
+static bn_code analyse_at(const selftest_trials *t, const selftest_procedure *procedure, seen *s,
+                          size_t analysis, bn_status *st)
 {
-    if (s->known[look])
+    if (s->known[analysis])
         return BN_OK;
     res_side a = s->session.side[0], b = s->session.side[1];
-    a.processes = b.processes = pairs_of_look(t, look);
-    s->known[look] = true;
-    return procedure->compare(&a, &b, &s->options, &s->at[look], st);
+    a.processes = b.processes = pairs_of_analysis(t, analysis);
+    s->known[analysis] = true;
+    return procedure->compare(&a, &b, &s->options, &s->at[analysis], st);
 }
 
 /* Judges the family at each interim analysis, until all of it is decided. FIRST replaces its first
@@ -84,13 +84,14 @@ static bn_code judge(const selftest_trials *t, const selftest_procedure *procedu
     bn_code code = BN_OK;
     for (size_t i = 0; i < t->family; i++)
         open[i] = true;
-    for (size_t look = 0; code == BN_OK && left > 0 && pairs_of_look(t, look) > 0; look++) {
+    for (size_t analysis = 0; code == BN_OK && left > 0 && pairs_of_analysis(t, analysis) > 0;
+         analysis++) {
         for (size_t i = 0; i < t->family && code == BN_OK; i++) {
             seen *s = i == 0 ? first : &all->each[i];
             if (!open[i])
                 continue;
-            code = look_at(t, procedure, s, look, st);
-            all->end[i] = s->at[look];
+            code = analyse_at(t, procedure, s, analysis, st);
+            all->end[i] = s->at[analysis];
         }
         if (code == BN_OK)
             procedure->family(all->end, t->family, &first->options);
@@ -124,7 +125,7 @@ static bn_code try_effects(selftest_trials *t, const selftest_procedure *procedu
                            bn_status *st)
 {
     const res_comparison like = all->end[0], *first = &all->end[0];
-    const double visible = like.smallest_visible;
+    const double mde = like.mde;
     bn_code code = BN_OK;
     for (size_t i = 0; code == BN_OK && i < SELFTEST_SIM_EFFECTS; i++) {
         const double effect = selftest_sim_effects[i];
@@ -137,11 +138,11 @@ static bn_code try_effects(selftest_trials *t, const selftest_procedure *procedu
         if (i == SELFTEST_SIM_EFFECTS - 1)
             t->wrongly_equivalent += first->verdict == RES_EQUIVALENT;
     }
-    if (code == BN_OK && !t->looks && isfinite(visible)) {
-        code = slowed(t, procedure, visible, all, st);
+    if (code == BN_OK && !t->interim && isfinite(mde)) {
+        code = slowed(t, procedure, mde, all, st);
         t->promised++;
-        t->visible_found += first->verdict == RES_SLOWER;
-        t->visible += log1p(visible);
+        t->mde_found += first->verdict == RES_SLOWER;
+        t->mde += log1p(mde);
     }
     return code;
 }
@@ -167,7 +168,7 @@ bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure, 
     for (size_t i = 0; i < t->family; i++) {
         seen *s = &all->each[i];
         s->options = trial_options(t, i == 0 ? 200 : 0, rng);
-        selftest_simulate(t->scenario, t->pairs, t->looks, procedure->order, rng, &s->session);
+        selftest_simulate(t->scenario, t->pairs, t->interim, procedure->order, rng, &s->session);
     }
     all->slowed.options = trial_options(t, 0, rng);
     bn_code code = judge(t, procedure, &all->each[0], all, st);
@@ -216,15 +217,15 @@ size_t selftest_least_held(const selftest_trials *t)
 
 unsigned selftest_trials_judge(const selftest_trials *t)
 {
-    const res_interval visible = selftest_share(t->visible_found, t->promised);
+    const res_interval mde = selftest_share(t->mde_found, t->promised);
     unsigned faults = 0;
     if (t->trials == 0 || selftest_share(t->alarms, t->trials).low > LEVEL)
         faults |= SELFTEST_FAULT_ALARMS;
     if (selftest_share(selftest_least_held(t), t->trials).high < 1 - LEVEL)
         faults |= SELFTEST_FAULT_COVERAGE;
-    if (!t->looks && (visible.low > 0.9 || visible.high < 0.7))
-        faults |= SELFTEST_FAULT_VISIBLE;
-    for (size_t i = 0; i < SELFTEST_SIM_EFFECTS && !t->looks; i++)
+    if (!t->interim && (mde.low > 0.9 || mde.high < 0.7))
+        faults |= SELFTEST_FAULT_MDE;
+    for (size_t i = 0; i < SELFTEST_SIM_EFFECTS && !t->interim; i++)
         if (selftest_share(t->found[i], t->trials).estimate <
             t->predicted[i] / (double)t->trials - 0.15)
             faults |= SELFTEST_FAULT_POWER;

@@ -40,10 +40,10 @@ typedef struct selftest_session_sim {
 } selftest_session_sim;
 
 /* Sets in B_FIRST in which of PAIRS pairs B runs first, as res_order does. */
-typedef void selftest_order(uint64_t seed, size_t pairs, bool looks, bool *b_first);
+typedef void selftest_order(uint64_t seed, size_t pairs, bool interim, bool *b_first);
 
 /* Fills OUT with a session in which both sides are the same program. */
-void selftest_simulate(const selftest_scenario *scenario, size_t pairs, bool looks,
+void selftest_simulate(const selftest_scenario *scenario, size_t pairs, bool interim,
                        selftest_order *order, gsl_rng *rng, selftest_session_sim *out);
 /* Makes OUT of IN, with B's steps FACTOR times as long. */
 void selftest_sim_slow(const selftest_session_sim *in, double factor, selftest_session_sim *out);
@@ -67,12 +67,13 @@ extern const selftest_procedure selftest_our_procedure;
 #define SELFTEST_SIM_EFFECTS 3
 extern const double selftest_sim_effects[SELFTEST_SIM_EFFECTS];
 
-/* Counts over TRIALS families. The caller sets scenario, pairs, looks and family; the rest is zero
- * at first. */
+/* Counts over TRIALS families. The caller sets scenario, pairs, interim and family; the rest is
+ * zero at first. */
 typedef struct selftest_trials {
     const selftest_scenario *scenario;
     size_t pairs, family;
-    bool looks; /* each ends at the first interim analysis that decides it; PAIRS is a res_looks */
+    bool interim; /* each ends at the first interim analysis that decides it; PAIRS is a res_interim
+                   */
     size_t trials;
     size_t alarms;         /* families of like sides in which a difference was claimed */
     size_t held;           /* the first's interval of the ratio contains the truth */
@@ -83,11 +84,11 @@ typedef struct selftest_trials {
     size_t found[SELFTEST_SIM_EFFECTS];
     size_t held_slowed[SELFTEST_SIM_EFFECTS];
     size_t used_slowed[SELFTEST_SIM_EFFECTS];
-    double predicted[SELFTEST_SIM_EFFECTS]; /* sums of res_power; not by looks */
+    double predicted[SELFTEST_SIM_EFFECTS]; /* sums of res_power; not with interim analyses */
     size_t wrongly_equivalent;              /* the largest effect is called equivalent */
     size_t promised;                        /* a minimum detectable effect was named */
-    size_t visible_found;                   /* it was injected, and found */
-    double visible;                         /* sum of log(1 + it) */
+    size_t mde_found;                       /* it was injected, and found */
+    double mde;                             /* sum of log(1 + it) */
 } selftest_trials;
 
 /* Simulates one family, runs PROCEDURE on it, and adds the result to T. */
@@ -112,7 +113,7 @@ typedef enum selftest_fault {
     SELFTEST_FAULT_COVERAGE = 2,
     /* The minimum detectable effect is found too rarely or too often: its share's interval lies
      * outside of 70 to 90 %. Not with interim analyses, which detect less than all pairs. */
-    SELFTEST_FAULT_VISIBLE = 4,
+    SELFTEST_FAULT_MDE = 4,
     /* An effect is found more than 15 points less often than predicted. (The prediction comes from
      * the spread of few pairs, which five know to a third.) Not with interim analyses. */
     SELFTEST_FAULT_POWER = 8,

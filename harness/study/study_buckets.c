@@ -45,7 +45,7 @@ static bool is_worse(const costs *c, double steps, int best, int other, double *
             res_padding_of(&padding, other).total_ns - res_padding_of(&padding, best).total_ns;
     }
     const res_estimate difference = res_estimate_of(room, processes);
-    return res_told_from(res_estimate_interval(&difference), 0) && difference.mean > 0;
+    return res_excludes(res_estimate_interval(&difference), 0) && difference.mean > 0;
 }
 
 /* BEST, from the least to the greatest number that is not significantly worse. */

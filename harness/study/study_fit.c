@@ -283,7 +283,7 @@ res_interval study_ratio(const study *s, size_t a, size_t b, study_value *value)
 bool study_insignificant(const res_estimate *estimate)
 {
     const res_interval interval = res_estimate_interval(estimate);
-    return isfinite(interval.low) && !res_told_from(interval, 0);
+    return isfinite(interval.low) && !res_excludes(interval, 0);
 }
 
 res_interval study_meet(const study *s, const double *u, const double *v)

@@ -11,7 +11,7 @@
 static void say_cost(study *s, const study_line *step, const study_line *device)
 {
     const res_interval cost = res_estimate_interval(&step->fit.slope);
-    if (!res_told_from(cost, 0) && isfinite(cost.low)) {
+    if (!res_excludes(cost, 0) && isfinite(cost.low)) {
         study_say(s, "", "cost_zero",
                   "The cost of a further execution is indistinguishable from zero: %s.",
                   study_interval(cost, true).text);
@@ -82,8 +82,8 @@ static void say_queued(study *s, const study_line *step, const study_line *devic
     }
     const res_interval queued = study_meet(s, u, v);
     const res_interval cost = res_estimate_interval(&device->fit.slope);
-    if (!res_told_from(res_estimate_interval(&waited), 0) || !(waited.mean > 0) ||
-        !res_told_from(cost, 0) || !(cost.estimate > 0) || !isfinite(queued.low) ||
+    if (!res_excludes(res_estimate_interval(&waited), 0) || !(waited.mean > 0) ||
+        !res_excludes(cost, 0) || !(cost.estimate > 0) || !isfinite(queued.low) ||
         floor(queued.estimate) == floor(cross.estimate))
         return;
     study_answer(s, "crossing_queued", study_json(queued));

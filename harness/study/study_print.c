@@ -50,7 +50,7 @@ static json_t *line_json(const study *s, const study_line *line)
     return json_pack(
         "{ss ss ss so so ss so sf si so}", "what", line->what, "mode", line->mode, "unit",
         line->time ? "ns" : "", "base", study_json(res_estimate_interval(&line->fit.base)), "slope",
-        study_json(res_estimate_interval(&line->fit.slope)), "law", res_law_name(line->fit.law),
+        study_json(res_estimate_interval(&line->fit.slope)), "law", res_fit_name(line->fit.verdict),
         "off", res_json_real(line->fit.off), "p", line->fit.p, "processes",
         (int)line->fit.processes, "points", points_json(s, line));
 }
@@ -133,7 +133,7 @@ static void put_lines(const study *s, res_format format, bn_text *out)
         res_sheet_put(row, "%s", line->mode);
         put_bounds(row, res_estimate_interval(&line->fit.base), line->time);
         put_bounds(row, res_estimate_interval(&line->fit.slope), line->time);
-        res_sheet_put(row, "%s", res_law_name(line->fit.law));
+        res_sheet_put(row, "%s", res_fit_name(line->fit.verdict));
         json_array_append_new(rows, row);
     }
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
@@ -148,8 +148,8 @@ void study_say_fits(study *s)
     for (size_t k = 0; k < s->line_count; k++) {
         const study_line *line = &s->lines[k];
         const double off = study_off(line, line->fit.off_at);
-        unknown += line->fit.law == RES_LAW_UNKNOWN;
-        if (line->fit.law == RES_LAW_FAILS)
+        unknown += line->fit.verdict == RES_FIT_UNKNOWN;
+        if (line->fit.verdict == RES_FIT_FAILS)
             study_say(
                 s, line->mode, "misfit",
                 "The line does not fit the %s of %s: at %s %.0f it is %s %s the line, more than "

@@ -29,7 +29,7 @@ static void say_little(study *s, const study_line *line, double *u, double *v)
     const res_interval batch = study_meet(s, u, v);
     snprintf(name, sizeof name, "%s_batch", line->mode);
     study_answer(s, name, study_json(batch));
-    if (fixed.estimate <= 0 || (isfinite(fixed.low) && !res_told_from(fixed, 0)))
+    if (fixed.estimate <= 0 || (isfinite(fixed.low) && !res_excludes(fixed, 0)))
         study_say(s, line->mode, "fixed_zero",
                   "%s: the fixed part is indistinguishable from zero: any batch will do.",
                   line->mode);
@@ -67,7 +67,7 @@ void study_batch(study *s)
 
 static const char *per_layer(const study_line *line, study_text *text)
 {
-    *text = (study_text){RES_NOT_TOLD};
+    *text = (study_text){RES_UNKNOWN_TEXT};
     if (line)
         *text = study_interval(res_estimate_interval(&line->fit.slope), line->time);
     return text->text;

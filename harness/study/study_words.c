@@ -13,7 +13,7 @@ study_text study_number(double value, bool time)
         double ns;
         const char *name;
     } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-    study_text out = {RES_NOT_TOLD};
+    study_text out = {RES_UNKNOWN_TEXT};
     if (!isfinite(value))
         return out;
     if (!time) {
@@ -42,7 +42,7 @@ study_text study_interval(res_interval interval, bool time)
 
 study_text study_percent(double share)
 {
-    study_text out = {RES_NOT_TOLD};
+    study_text out = {RES_UNKNOWN_TEXT};
     if (isfinite(share))
         snprintf(out.text, sizeof out.text, "%.1f %%", 100 * share);
     return out;

@@ -145,7 +145,7 @@ void worker_put_phases(const worker_group *g);
 /* ---- the interference monitor (monitor.c) ----------------------------------------------- */
 
 typedef struct worker_moment {
-    res_round row;    /* counters in the columns of a round, RES_UNTOLD where the system has none */
+    res_round row; /* counters in the columns of a round, RES_UNKNOWN where the system has none */
     double others_ns; /* core time of other programs, up to a constant; NAN: unknown */
 } worker_moment;
 void worker_monitor_read(worker_moment *now);

@@ -38,7 +38,7 @@ static uint64_t stalled_ns(void)
 {
     char text[256];
     const char *total = read_counter(&pressure, text, sizeof text) ? strstr(text, "total=") : NULL;
-    return total ? strtoull(total + strlen("total="), NULL, 10) * 1000 : RES_UNTOLD;
+    return total ? strtoull(total + strlen("total="), NULL, 10) * 1000 : RES_UNKNOWN;
 }
 
 /* "cpu  user nice system idle iowait irq softirq steal ...", in ticks. */
@@ -74,9 +74,9 @@ void worker_monitor_read(worker_moment *now)
     struct rusage own;
     uint64_t ns[COLUMNS];
     const bool known = getrusage(RUSAGE_SELF, &own) == 0, timed = read_times(ns);
-    now->row.switches = known ? (uint64_t)own.ru_nivcsw : RES_UNTOLD;
+    now->row.switches = known ? (uint64_t)own.ru_nivcsw : RES_UNKNOWN;
     now->row.stalled_ns = stalled_ns();
-    now->row.stolen_ns = timed ? ns[STOLEN] : RES_UNTOLD;
+    now->row.stolen_ns = timed ? ns[STOLEN] : RES_UNKNOWN;
     now->row.wall_ns = bn_now_ns();
     now->others_ns = known && timed ? 0 : (double)NAN;
     for (int column = 0; timed && column < STOLEN; column++)
@@ -86,7 +86,7 @@ void worker_monitor_read(worker_moment *now)
 
 static uint64_t since(uint64_t before, uint64_t now)
 {
-    return before == RES_UNTOLD || now == RES_UNTOLD || now < before ? RES_UNTOLD : now - before;
+    return before == RES_UNKNOWN || now == RES_UNKNOWN || now < before ? RES_UNKNOWN : now - before;
 }
 
 void worker_monitor_since(const worker_moment *before, res_round *round, worker_others *others)

@@ -66,13 +66,13 @@ static json_t *figures_json(const res_figures *f)
         const res_over over = res_metric_over(f, metric);
         const res_difference_shown shows = res_figures_show(f, metric);
         if (shows != RES_DIFFERENCE_UNKNOWN)
-            json_object_set_new(figures, res_metric_name(metric),
-                                json_pack("[oooIioo]", res_json_real(over.value.estimate),
-                                          res_json_real(over.value.low),
-                                          res_json_real(over.value.high),
-                                          (json_int_t)over.processes, shows == RES_DIFFERENCE_TOLD,
-                                          site_text(res_figures_words(f, metric).text),
-                                          site_text(res_figures_bounds(f, metric).text)));
+            json_object_set_new(
+                figures, res_metric_name(metric),
+                json_pack("[oooIioo]", res_json_real(over.value.estimate),
+                          res_json_real(over.value.low), res_json_real(over.value.high),
+                          (json_int_t)over.processes, shows == RES_DIFFERENCE_SIGNIFICANT,
+                          site_text(res_figures_words(f, metric).text),
+                          site_text(res_figures_bounds(f, metric).text)));
     }
     return figures;
 }
@@ -97,8 +97,8 @@ static json_t *entry_json(const site *s, const item *items, size_t count, const 
     const res_figures f = res_pool_figures(pool);
     return json_pack("{ss so ss so so so so ss sI sI s[III] si so}", "cell", e->cell.text, "title",
                      site_text(e->title), "model", s->models[e->model].key.text, "settings",
-                     site_text(items->settings), "newest", site_text(of.newest->id), "conditions",
-                     site_text(of.newest->conditions), "host", site_text(of.newest->origin->host),
+                     site_text(items->settings), "newest", site_text(of.latest->id), "conditions",
+                     site_text(of.latest->conditions), "host", site_text(of.latest->origin->host),
                      "source", f.source, "processes", (json_int_t)pool->counted, "runs",
                      (json_int_t)pool->run_count, "left_out", (json_int_t)pool->other_conditions,
                      (json_int_t)pool->other_builds, (json_int_t)(pool->count - pool->counted),

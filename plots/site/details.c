@@ -19,7 +19,7 @@
 #define DETAILED_NIGHTS 3
 #define MOST_A_NIGHT    200
 #define MOST_STEPS      4000
-#define PARTED_STEPS    10 /* whose parts the timeline shows, beside those of the longest */
+#define PARTED_STEPS    10 /* whose parts the timeline shows, besides those of the longest */
 
 /* ---- one record -------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ static void put_rounds(const res_record *record, json_t *detail)
     for (size_t i = 0; i < record->round_count && i < MOST_STEPS; i++) {
         const res_round *round = &record->rounds[i];
         json_array_append_new(steps, json_integer((json_int_t)round->steps));
-        json_array_append_new(walls, round->wall_ns == RES_UNTOLD
+        json_array_append_new(walls, round->wall_ns == RES_UNKNOWN
                                          ? json_null()
                                          : json_integer((json_int_t)round->wall_ns));
     }

@@ -79,9 +79,9 @@ static json_t *details_json(const site *s)
 static json_t *damaged_json(const res_collection *lost)
 {
     json_t *list = json_array();
-    res_told told = {{0}};
+    res_reported reported = {{0}};
     for (size_t i = 0; i < lost->damaged_count; i++)
-        if (res_damaged_told(&told, &lost->damaged[i]))
+        if (res_damaged_reported(&reported, &lost->damaged[i]))
             json_array_append_new(list,
                                   json_pack("[os]", site_text(bn_base_name(lost->damaged[i].path)),
                                             bn_code_name(lost->damaged[i].status.code)));
@@ -176,13 +176,13 @@ static json_t *watched_json(const site *s)
     json_t *list = json_array();
     for (size_t i = 0; i < s->history[RES_METRIC_WALL].count; i++) {
         const res_timeline *t = &s->history[RES_METRIC_WALL].series[i];
-        if (t->changes.newest_run > 0 && t->last < t->count)
+        if (t->changes.latest_run > 0 && t->last < t->count)
             json_array_append_new(list,
                                   json_pack("[ssoooI]", site_key_of(t->experiment->model).text,
                                             site_series_key(t).text, title_json(t),
                                             site_seconds(t->nights[t->last].time_s),
-                                            res_json_real(t->changes.newest.estimate),
-                                            (json_int_t)t->changes.newest_run));
+                                            res_json_real(t->changes.latest.estimate),
+                                            (json_int_t)t->changes.latest_run));
     }
     return list;
 }

@@ -46,7 +46,7 @@ bn_code site_latest_write(site *s, bn_status *st)
 {
     const res_asked asked = {NULL, NULL, s->options->now_s};
     res_collection all = {0};
-    bn_code code = res_newest_read(s->options->store, s->index, &asked, &all, st);
+    bn_code code = res_latest_read(s->options->store, s->index, &asked, &all, st);
     s->made->opened += all.count;
     s->made->lost = (res_collection){.damaged = all.damaged,
                                      .damaged_count = all.damaged_count,

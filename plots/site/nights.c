@@ -27,9 +27,10 @@ static json_t *row_json(const site *s, const site_record *r, size_t number)
     for (int m = 0; m < RES_METRIC_COUNT; m++) {
         const res_metric metric = (res_metric)m;
         const res_difference_shown shows = res_figures_show(&f, metric);
-        json_array_append_new(row, shows == RES_DIFFERENCE_TOLD || shows == RES_DIFFERENCE_UNKNOWN
-                                       ? res_json_real(res_metric_over(&f, metric).value.estimate)
-                                       : site_text(res_figures_words(&f, metric).text));
+        json_array_append_new(row,
+                              shows == RES_DIFFERENCE_SIGNIFICANT || shows == RES_DIFFERENCE_UNKNOWN
+                                  ? res_json_real(res_metric_over(&f, metric).value.estimate)
+                                  : site_text(res_figures_words(&f, metric).text));
     }
     const res_device_remark remark = res_figures_remark(&f);
     if (remark != RES_DEVICE_PLAIN)
@@ -64,7 +65,7 @@ static json_t *verdict_json(const site_options *o)
     bn_text_plain_lines(&words, o->words ? o->words : "");
     return json_pack("{so so sI sI sb}", "headline", site_text(o->headline), "words",
                      site_taken(&words), "failed", (json_int_t)o->failed, "missing",
-                     (json_int_t)o->missing, "told", (int)o->told);
+                     (json_int_t)o->missing, "told", (int)o->conclusive);
 }
 
 /* The verdict on the latest night is kept with it, as those before: no record has it. */

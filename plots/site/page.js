@@ -321,7 +321,7 @@ function buildOf(series, i) {
 
 // The steps of one record, those of the warm-up first; lines between rounds.
 function stepsChart(record) {
-  // Beside steps that compile the others could not be read, so the scale is that of the others.
+  // Next to steps that compile the others could not be read, so the scale is that of the others.
   const most = 2 * record.wall.reduce((a, b) => Math.max(a, b), 0);
   const above = record.warmup.filter((v) => v > most);
   const all = record.warmup.concat(record.wall).map((v) => Math.min(v, most));

@@ -61,7 +61,7 @@ static json_t *metric_json(const res_timeline *t, res_metric metric)
     /* [night, words] in place of the value: an overhead indistinguishable from zero. */
     for (size_t i = 0; i < t->count; i++) {
         const res_difference_shown shows = res_night_shows(&t->nights[i], metric);
-        if (shows != RES_DIFFERENCE_TOLD && shows != RES_DIFFERENCE_UNKNOWN)
+        if (shows != RES_DIFFERENCE_SIGNIFICANT && shows != RES_DIFFERENCE_UNKNOWN)
             json_array_append_new(
                 said, json_pack("[Io]", (json_int_t)i,
                                 site_text(res_night_words(&t->nights[i], metric).text)));

@@ -24,7 +24,7 @@ typedef struct site_options {
     /* The verdict on the latest night, kept with it: a sentence, and lines. NULL: none. */
     const char *headline, *words;
     size_t failed, missing; /* experiments of that night; of the last good one, not of that night */
-    bool told;              /* false: the verdict is inconclusive */
+    bool conclusive;        /* false: the verdict is inconclusive */
 } site_options;
 
 typedef struct site_made {

@@ -187,7 +187,7 @@ function counts(recent, last, verdict) {
   return el("ul", {class: "counts"}, list);
 }
 
-function newestPage() {
+function latestPage() {
   const last = site.nights.length ? nights.get(site.nights[site.nights.length - 1][0]) : null;
   const since = site.nights.length ? site.nights[Math.max(0, site.nights.length - RECENT_NIGHTS)][1] : 0;
   const recent = site.changes.filter((c) => c.at >= since);
@@ -200,17 +200,17 @@ function newestPage() {
         link("#/model/" + model + "?metric=wall&series=" + series, title), number(ratio, change(ratio)),
         number(run)])));
   }
-  return Promise.all([load("newest"), verdictOf(last)]).then(([newest, verdict]) => [
+  return Promise.all([load("newest"), verdictOf(last)]).then(([latest, verdict]) => [
     el("h2", null, "What was found"), judged(last, verdict), counts(recent, last, verdict), found, notes(),
     el("h2", null, "Latest results"),
-    el("p", {class: "soft"}, "Of the latest build of each experiment: " + count(newest.records, "record") + "."),
-    newest.tables.map(([, title, html], i) => {
+    el("p", {class: "soft"}, "Of the latest build of each experiment: " + count(latest.records, "record") + "."),
+    latest.tables.map(([, title, html], i) => {
       const part = fold(title, () => fragment(html, title));
       if (i === 0) part.open = true;
       return part;
     }),
-    newest.pictures ? el("h2", null, "Pictures") : null,
-    newest.pictures ? fragment(newest.pictures, "Pictures") : null]);
+    latest.pictures ? el("h2", null, "Pictures") : null,
+    latest.pictures ? fragment(latest.pictures, "Pictures") : null]);
 }
 
 // ---- models --------------------------------------------------------------------------------------------
@@ -369,7 +369,7 @@ function recordPage([nightKey, key]) {
 // ---- addresses --------------------------------------------------------------------------------------------
 
 const pages = {
-  "": newestPage, models: modelsPage, model: modelPage, changes: changesPage, builds: buildsPage, build: buildPage,
+  "": latestPage, models: modelsPage, model: modelPage, changes: changesPage, builds: buildsPage, build: buildPage,
   compare: comparePage, nights: nightsPage, night: nightPage, record: recordPage,
 };
 // The entry of the navigation that a page belongs to.

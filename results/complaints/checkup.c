@@ -146,7 +146,7 @@ static const rec_call *next_call(const rec_process *p, walk *at, const rec_step 
                                                                          : NULL;
 }
 
-/* What STEP loses by its reads: the device does nothing from the first of them to the execution
+/* The cost of STEP's reads: the device does nothing from the first of them to the execution
  * that comes next. As much as the host could have worked ahead, no more. */
 static double cost_of_reads(const check *c, const rec_step *step, walk *at, uint32_t *reads,
                             uint32_t *read)
@@ -306,10 +306,10 @@ static double kernel_free(const check *c, const rec_step *step)
     return (double)step->busy_ns - c->out->answer.kernels_ns.estimate;
 }
 
-/* What one execution instead of those of STEP saves: all of their fixed costs that nothing hides.
- * FIXED_NS is the cheapest program's. But one execution stays. Its cost hides where the host runs
- * ahead. It does not where the step waits for the device: a read of one of several results then
- * waits for all. While kernels run, as a profile tells, nothing is lost. */
+/* The saving of one execution instead of those of STEP: all of their fixed costs that nothing
+ * hides. FIXED_NS is the cheapest program's. But one execution stays. Its cost hides where the host
+ * runs ahead. It does not where the step waits for the device: a read of one of several results
+ * then waits for all. While kernels run, by a profile, nothing is lost. */
 static double cost_of_executions(const check *c, const rec_step *step, double fixed_ns, walk *at)
 {
     const rec_steps *s = c->steps;
@@ -321,13 +321,13 @@ static double cost_of_executions(const check *c, const rec_step *step, double fi
         all += one.all_ns;
     }
     const double cost = waits ? fmax(sum - fixed_ns, 0) : fmin(sum, all - fixed_ns);
-    return c->out->answer.dispatch_told ? fmax(fmin(cost, kernel_free(c, step)), 0) : cost;
+    return c->out->answer.dispatch_profiled ? fmax(fmin(cost, kernel_free(c, step)), 0) : cost;
 }
 
 /* Whether the saving by merging several executions is known. */
 static bool merges(const check *c)
 {
-    return c->steps->executions_per_step > 1 && c->out->answer.fixed_told;
+    return c->steps->executions_per_step > 1 && c->out->answer.overhead_known;
 }
 
 /* Fills the values with the saving of each step by merging. */
@@ -348,7 +348,7 @@ static void check_executions(check *c)
     if (!made)
         return;
     made->count = c->steps->executions_per_step;
-    made->at_most = has_short(c->steps) && !c->out->answer.dispatch_told;
+    made->at_most = has_short(c->steps) && !c->out->answer.dispatch_profiled;
     put_most(c->steps, &made->where);
 }
 
@@ -360,10 +360,10 @@ static double cost_of_dispatch(const check *c, size_t index)
     const rec_answer *a = &c->out->answer;
     const rec_step *step = &c->steps->list[index];
     const double after_ns = (double)step->gap_ns[REC_PART_DISPATCH];
-    return after_ns + (a->dispatch_told
+    return after_ns + (a->dispatch_profiled
                            ? kernel_free(c, step)
                            : rec_step_calls_ns(c->steps, index,
-                                               a->fixed_told ? a->overhead_ns.estimate : 0));
+                                               a->overhead_known ? a->overhead_ns.estimate : 0));
 }
 
 /* The program whose executions most of that is of. */
@@ -375,7 +375,7 @@ static void put_slowest(const check *c, bn_text *out)
     for (size_t i = 0; i < s->program_count; i++) {
         const rec_step_program *row = &s->programs[i];
         const double own_ns =
-            c->out->answer.dispatch_told ? row->device_ns - row->kernels_ns : row->call_ns;
+            c->out->answer.dispatch_profiled ? row->device_ns - row->kernels_ns : row->call_ns;
         if (own_ns * row->times > most) {
             most = own_ns * row->times;
             slowest = row;
@@ -391,7 +391,7 @@ static void put_slowest(const check *c, bn_text *out)
 static void check_dispatch(check *c)
 {
     const rec_answer *a = &c->out->answer;
-    if (merges(c) && !a->dispatch_told)
+    if (merges(c) && !a->dispatch_profiled)
         return;
     if (merges(c))
         fill_savings(c);

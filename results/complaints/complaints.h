@@ -29,7 +29,7 @@ const char *rec_rule_name(rec_rule rule); /* "compiles", "reads", ... */
 typedef struct rec_finding {
     rec_rule rule;
     res_interval cost_ns; /* of a step; of REC_RULE_START of each start; of DONATION NaN: memory */
-    /* A fix may save less: of DISPATCH where no profile tells of kernels, of EXECUTIONS where
+    /* A fix may save less: of DISPATCH without a profile of kernels, of EXECUTIONS where
      * short ones count as a whole, and of START, since it takes time to load what a cache keeps. */
     bool at_most;
     double share;         /* of the step; of DONATION of its arguments' bytes; of START NaN */

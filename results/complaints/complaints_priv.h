@@ -48,7 +48,7 @@ typedef struct rec_walk {
     uint32_t thread;
 } rec_walk;
 
-/* What the framework did before it had a program for CALL, in ns: it traced it and wrote it down.
+/* Work of the framework before it had a program for CALL, in ns: it traced it and wrote it down.
  * That is from the end of the call before on; of one thread its CPU time, since it may have slept.
  * WALK goes up to CALL, never back. */
 double rec_work_before(const rec_process *process, rec_walk *walk, const rec_call *call);

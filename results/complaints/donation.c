@@ -1,6 +1,7 @@
 /*
- * donation.c - arguments whose memory an execution could have had for its results: nobody used them
- * afterwards, they ended before the next step, and a result of the same type got memory of its own.
+ * donation.c - arguments whose memory an execution could have had for its results: they were not
+ * used afterwards, they ended before the next step, and a result of the same type got memory of its
+ * own.
  */
 #include "results/complaints/complaints_priv.h"
 

@@ -107,7 +107,7 @@ static void compare_arguments(const comparing *c, difference *d)
     }
 }
 
-/* What the compilation at AT of C's differs in from the one of its name before. */
+/* Difference of the compilation at AT of C's from the one of its name before. */
 static difference differ(const comparing *c, size_t at)
 {
     const rec_process *p = c->process;

@@ -192,7 +192,7 @@ static void put_profiled(const rec_checkup *checkup, bn_text *out)
 static void put_doubts(const rec_checkup *checkup, bn_text *out)
 {
     const rec_steps *s = checkup->steps;
-    const double calls_ns = s->completions ? rec_untold_calls_ns(s, &checkup->answer) : 0;
+    const double calls_ns = s->completions ? rec_unattributed_calls_ns(s, &checkup->answer) : 0;
     if (calls_ns > 0) {
         bn_text_puts(out, "Some of the device time may be the host's: ");
         rec_time_put(out, calls_ns);

@@ -117,12 +117,12 @@ static const res_record *latest_good(const res_export_key *keys, size_t count)
 static json_t *result_json(const res_collection *all, const res_export_key *keys, size_t count)
 {
     const double time_s = res_export_time(keys[0].record);
-    const res_record *newest = latest_good(keys, count);
+    const res_record *latest = latest_good(keys, count);
     res_pool pool = {.count = 0};
     size_t total = 0, taken = 0;
-    if (!newest)
+    if (!latest)
         return json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
-    res_pool_like(all, newest, &pool);
+    res_pool_like(all, latest, &pool);
     for (size_t i = 0; i < pool.count; i++)
         total += pool.list[i].record->step_count;
     uint64_t *steps = bn_zalloc(total, sizeof *steps);

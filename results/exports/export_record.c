@@ -161,7 +161,9 @@ void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])
 /* Most file systems have no longer names. */
 #define LONGEST_MACHINE 200
 
-void res_export_put_machine(const res_record *record, bn_text *out)
+/* Puts the machine that RECORD is of, as a safe part of a file's name; "unknown" where it does not
+ * say. */
+static void put_machine(const res_record *record, bn_text *out)
 {
     const char *name = res_provenance_text(record, RES_PROV_HOST_NAME);
     res_export_put_safe(out, name[0] != '\0' ? name : "unknown", "._-", "", LONGEST_MACHINE);
@@ -198,7 +200,7 @@ res_export_key *res_export_keys(const res_collection *all, bool by_build)
         bn_text_puts(&machine, "");
         bn_text_puts(&name, "");
         if (!by_build) {
-            res_export_put_machine(record, &machine);
+            put_machine(record, &machine);
             res_export_name(record, '=', &name);
         }
         keys[i] = (res_export_key){.record = record, .machine = machine.data, .name = name.data};

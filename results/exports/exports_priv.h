@@ -67,17 +67,13 @@ void res_export_date(const res_record *record, char date[32]);
  * Within a group they are in the store's order. */
 typedef struct res_export_key {
     const res_record *record;
-    char *machine; /* as res_export_put_machine; "" by build alone, the same for name */
+    char *machine; /* as put_machine of export_record.c; "" by build alone, the same for name */
     char commit[RES_COMMIT_TEXT];
     char *name; /* both are owned */
 } res_export_key;
 /* One key for each record of ALL; NULL where ALL is empty. */
 res_export_key *res_export_keys(const res_collection *all, bool by_build);
 void res_export_keys_free(res_export_key *keys, size_t count);
-/* Puts the machine that RECORD is of, as a safe part of a file's name; "unknown" where it does not
- * say. */
-void res_export_put_machine(const res_record *record, bn_text *out);
-
 /* The wall time of a step, in ns, that the speedup table would have for RECORD's experiment: of all
  * its processes in ALL. NaN for a failure. */
 double res_export_wall_ns(const res_collection *all, const res_record *record);

@@ -48,7 +48,8 @@ static void end_pairs(pairs *p)
         res_pool_free(&p->pool[s]);
 }
 
-/* What tables say of a side, whose records have VALUES: DIFFERENCE as in res_pool_over. */
+/* The figure of a side, whose records have VALUES, as tables show it: DIFFERENCE as in
+ * res_pool_over. */
 static double over_side(const pairs *p, int side, const double *values, bool difference)
 {
     const res_pool *pool = &p->pool[side];
@@ -105,11 +106,11 @@ static res_difference difference_of(const pairs *p, double (*values)[RES_MOST_PA
     return out;
 }
 
-/* The interval may include zero all the same: by looks, or where it is around another value than
- * the ratio of rounds that P is of. No row says both. */
+/* The interval may include zero all the same: with interim analyses, or where it is around another
+ * value than the ratio of rounds that P is of. No row says both. */
 static bool moves(const res_difference *d)
 {
-    return d->p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT) && res_told_from(d->difference, 0);
+    return d->p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT) && res_excludes(d->difference, 0);
 }
 
 /* Parts add up to a step, so their means are plain, as in the table of ledgers. */
@@ -148,7 +149,8 @@ static res_difference compare_quantity(const pairs *p, res_quantity quantity)
                          quantity == RES_QUANTITY_DEVICE ? device : NULL);
 }
 
-/* What was judged says how sure a difference is, so that no two tables of one comparison differ. */
+/* The judged measure says how sure a difference is, so that no two tables of one comparison differ.
+ */
 static void settle(const res_comparison *c, res_measure measure, res_difference *d)
 {
     const res_interval log_ratio = {log(c->ratio.estimate), log(c->ratio.low), log(c->ratio.high)};

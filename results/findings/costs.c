@@ -57,8 +57,8 @@ static void make_cost(const res_speedup_row *row, res_cost *cost)
 {
     const res_pool *pool = &row->pool;
     const res_figures *f = &row->figures;
-    double *beside = bn_zalloc(3 * pool->count, sizeof *beside);
-    double *dispatch = beside + pool->count, *beside_pjrt = dispatch + pool->count;
+    double *over_device = bn_zalloc(3 * pool->count, sizeof *over_device);
+    double *dispatch = over_device + pool->count, *over_pjrt = dispatch + pool->count;
     *cost = (res_cost){.row = row,
                        .nodes = f->nodes_per_step,
                        .executions = f->executions,
@@ -67,20 +67,20 @@ static void make_cost(const res_speedup_row *row, res_cost *cost)
     for (size_t i = 0; i < pool->count; i++) {
         const res_measures *m = &pool->list[i].measures;
         const bool like = strcmp(m->source, f->source) == 0;
-        beside[i] = like ? m->wall_ns - m->device_ns : (double)NAN;
+        over_device[i] = like ? m->wall_ns - m->device_ns : (double)NAN;
         dispatch[i] = dispatch_of(&pool->list[i]);
-        beside_pjrt[i] = m->wall_ns - step_pjrt_of(pool->list[i].record);
+        over_pjrt[i] = m->wall_ns - step_pjrt_of(pool->list[i].record);
         if (res_pool_counts(pool, i))
             count_values(pool->list[i].record, cost);
     }
     cost->dispatch = res_pool_over(pool, dispatch, false);
     cost->execution = shared(cost->dispatch, cost->executions);
-    cost->beside = res_pool_over(pool, beside, true);
-    cost->beside_pjrt = res_pool_over(pool, beside_pjrt, true);
-    cost->beside_refused = res_figures_remark(f) != RES_DEVICE_PLAIN;
-    if (cost->beside_refused || !isfinite(f->device.value.estimate))
-        cost->beside.value = unknown;
-    free(beside);
+    cost->over_device = res_pool_over(pool, over_device, true);
+    cost->over_pjrt = res_pool_over(pool, over_pjrt, true);
+    cost->over_device_refused = res_figures_remark(f) != RES_DEVICE_PLAIN;
+    if (cost->over_device_refused || !isfinite(f->device.value.estimate))
+        cost->over_device.value = unknown;
+    free(over_device);
 }
 
 /* ---- front ends -------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ static size_t put_points(bundle *b)
     return points;
 }
 
-/* Leaves LAW's line unknown where none can be drawn. */
+/* Fits a line to the rows of FIT; its verdict stays unknown where none can be drawn. */
 static void draw_line(bundle *b, res_cost_fit *fit)
 {
     const size_t points = put_points(b);
@@ -223,7 +223,7 @@ static void draw_line(bundle *b, res_cost_fit *fit)
     if (vary && known && res_line_fit(&sweep, &line, NULL) == BN_OK) {
         fit->execution = res_estimate_interval(&line.base);
         fit->value = res_estimate_interval(&line.slope);
-        fit->law = line.law;
+        fit->verdict = line.verdict;
         fit->off = points > 2 ? line.off : (double)NAN;
     }
     res_line_free(&line);
@@ -236,7 +236,7 @@ static void make_fit(const res_costs *costs, const res_record *example, res_cost
                           .node = unknown,
                           .execution = unknown,
                           .value = unknown,
-                          .law = RES_LAW_UNKNOWN,
+                          .verdict = RES_FIT_UNKNOWN,
                           .off = (double)NAN};
     bundle_make(costs, example, &b);
     fit->rows = b.rows;

@@ -16,11 +16,11 @@ typedef struct res_cost {
     double arguments, results;    /* of all executions of a step together */
     res_over trace, node;         /* trace, hash and lookup of a step; of each traced node */
     res_over dispatch, execution; /* the plugin's execute calls of a step; of each */
-    res_over beside;              /* wall time minus device time of a step */
+    res_over over_device;         /* wall time minus device time of a step */
     /* Wall time minus the PJRT times of a step's executions. They have the start of an execution in
-     * them, whoever measured them; device times have it or not, by their source. */
-    res_over beside_pjrt;
-    bool beside_refused; /* the device time contradicts the rest */
+     * them, by any source; device times have it or not, by their source. */
+    res_over over_pjrt;
+    bool over_device_refused; /* the device time contradicts the rest */
 } res_cost;
 
 /* The rows of one runtime, front end, mode and emulated cost of a node. */
@@ -32,7 +32,7 @@ typedef struct res_cost_fit {
     /* Dispatch of an execution over its arguments and results: the line's base and slope. NaN where
      * all rows have the same number. */
     res_interval execution, value;
-    res_law law; /* whether rows lie on the line */
+    res_fit verdict; /* whether rows lie on the line */
     double off;  /* by how much the farthest does not, as a share; NaN: no line */
 } res_cost_fit;
 

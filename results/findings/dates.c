@@ -2,10 +2,10 @@
  * dates.c - records whose dates are wrong.
  *
  * A record says in its id when it was made. That cannot be after now, nor after its file was
- * written. When that was, the file system tells twice: by the time of its contents, which programs
+ * written. When that was, the file system says twice: by the time of its contents, which programs
  * that unpack and copy set to what they like, and by the time at which anything of the file was
- * last changed, which nobody can set. The later of the two is an upper bound. Images of file
- * systems may have neither: times before there was this program tell nothing.
+ * last changed, which cannot be set. The later of the two is an upper bound. Images of file
+ * systems may have neither: times before there was this program mean nothing.
  */
 #include "results/findings/findings.h"
 

@@ -95,9 +95,9 @@ static bool is_in_flight(const res_process *p)
     return p->record && p->record->experiment.in_flight > 1;
 }
 
-/* What the parts in which a step calls the plugin and waits for it, and OTHER where it is one more,
- * take beyond the device's work. Where nothing is hidden these are the overheads of all executions,
- * and OTHER. */
+/* The time beyond the device's work of the parts in which a step calls the plugin and waits for it,
+ * and of OTHER where it is one more. Where nothing is hidden these are the overheads of all
+ * executions, and OTHER. */
 static double exposed(const res_process *p, bn_part other)
 {
     const bn_part parts[] = {BN_PART_BIND, BN_PART_DISPATCH, BN_PART_WAIT, other};
@@ -111,7 +111,7 @@ static double lesser(double a, double b)
     return isnan(a) || isnan(b) ? (double)NAN : fmin(a, b);
 }
 
-/* What a step with others in flight would be shorter by without OWN_NS of the host: as far as the
+/* The saving of a step with others in flight without OWN_NS of the host: as far as the
  * device does not work meanwhile. */
 static double not_hidden(const res_process *p, double own_ns)
 {
@@ -138,8 +138,8 @@ static double cost_of_release(const res_process *p, const void *context)
     return behind_executions(p, part, mean_of(p, &part, 1));
 }
 
-/* What breaks of a step cost: the host takes values in READ, in which it waits for the device, too,
- * and there may be executions more. Where no device time is known, all of READ. */
+/* The cost of breaks of a step: the host takes values in READ, in which it waits for the device,
+ * too, and there may be executions more. Where no device time is known, all of READ. */
 static double cost_of_breaks(const res_process *p)
 {
     static const bn_part read = BN_PART_READ;
@@ -154,7 +154,7 @@ static double cost_of_breaks(const res_process *p)
 }
 
 /* The part of P's TRANSFERS that is of ops of the host, each of which reads once and sends once. It
- * is taken for their part of the time, which the ledger does not tell. */
+ * is taken for their part of the time, which the ledger does not have. */
 static double share_of_ops(const res_process *p, bn_counter transfers)
 {
     double ops = p->record ? res_counter_a_step(p->record, BN_COUNTER_HOST_FALLBACKS) : 0;
@@ -229,7 +229,7 @@ static double cost_of_tracing(const res_process *p, const void *context)
     return is_in_flight(p) ? not_hidden(p, own_ns) : own_ns;
 }
 
-/* What one execution instead of all would save: the overheads of the others, as far as the device
+/* The saving of one execution instead of all: the overheads of the others, as far as the device
  * waits for them. */
 static double cost_of_executions(const res_process *p, const void *context)
 {
@@ -245,8 +245,8 @@ static double cost_of_overhead(const res_process *p, const void *context)
     return lesser(p->measures.overhead_ns, exposed(p, BN_PART_WAIT));
 }
 
-/* What a step of one turn runs is compiled for it alone, as far as is known, and so is the rest for
- * the other turn: the lesser of both. A step with breaks runs several programs. */
+/* The programs of a step of one turn are compiled for it alone, as far as is known, and so are the
+ * others for the other turn: the lesser of both. A step with breaks runs several programs. */
 static double cost_of_turns(const res_process *p, const void *context)
 {
     const res_record *r = p->record;
@@ -288,8 +288,8 @@ static double ops_of_the_host(const res_speedup_row *row)
     return res_counter_a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
 }
 
-/* A captured step is traced only where its guards fail. A framework tells by itself how many nodes
- * it traces in each step of a mode, if it does. */
+/* A captured step is traced only where its guards fail. A framework reports by itself how many
+ * nodes it traces in each step of a mode, if it does. */
 static double nodes_traced(const res_speedup_row *row)
 {
     const char *mode = row->record->experiment.mode;
@@ -382,8 +382,8 @@ static bool reads_in_most(const res_speedup_row *row)
     return values_read(row) + ops_of_the_host(row) > 0.5;
 }
 
-/* What steps in flight would hide of COST behind the device; NaN where that is unknown, or a
- * framework does not take the option. */
+/* The share of COST that steps in flight would hide behind the device, in ns; NaN where that is
+ * unknown, or a framework does not take the option. */
 static double hidden(const res_speedup_row *row, double cost_ns)
 {
     const double device_ns = device_of_row(row);
@@ -392,8 +392,8 @@ static double hidden(const res_speedup_row *row, double cost_ns)
     return may && isfinite(device_ns) ? fmin(cost_ns, device_ns) : (double)NAN;
 }
 
-/* What rule NUMBER costs the processes of ROW; *WHOLE_NS gets the step that it is a part of: the
- * median one, which may compile nothing, and of compiles the mean one. */
+/* The cost of rule NUMBER to the processes of ROW; *WHOLE_NS gets the step that it is a part of:
+ * the median one, which may compile nothing, and of compiles the mean one. */
 static res_estimate cost_of(const res_speedup_row *row, res_rule number, double *whole_ns)
 {
     static const bool compiled = true;
@@ -407,8 +407,8 @@ static res_estimate cost_of(const res_speedup_row *row, res_rule number, double 
     return known ? own : all;
 }
 
-/* Whether what rule NUMBER costs ROW is an upper bound. A read waits for the device, too, and the
- * device works meanwhile on what was submitted before. Without a device time it is unknown how
+/* Whether the cost of rule NUMBER to ROW is an upper bound. A read waits for the device, too, and
+ * the device works meanwhile on what was submitted before. Without a device time it is unknown how
  * long.
  */
 static bool is_bound(const res_speedup_row *row, res_rule number)
@@ -552,8 +552,8 @@ static bool makes_programs(const res_speedup_row *row)
     return programs_made(row) > 0 && own_ns > (isfinite(device_ns) ? device_ns : mean_ns / 2);
 }
 
-/* What the device waits for longest, by the costs of the rules; *NS gets how long. Of a read nobody
- * knows without a device time how long it only waits for that. */
+/* The longest wait of the device, by the costs of the rules; *NS gets how long. Without a device
+ * time it is unknown for how long a read only waits for the device. */
 static res_bound longest(const res_speedup_row *row, double *ns)
 {
     const bool known = isfinite(device_of_row(row));

@@ -12,7 +12,7 @@ typedef enum res_rule {
     RES_RULE_FALLBACKS,  /* the host computes ops of a step */
     RES_RULE_TRACING,    /* a lazy step is traced anew each time */
     RES_RULE_EXECUTIONS, /* a step is several executions, each with its overhead */
-    RES_RULE_OVERHEAD,   /* the overhead of one execution is long beside what it computes */
+    RES_RULE_OVERHEAD,   /* the overhead of one execution is long compared with its computation */
     RES_RULE_INPUT,      /* steps wait for their batch */
     RES_RULE_PADDING,    /* the device computes positions that hold no token */
     RES_RULE_RELEASE,    /* the plugin takes long to take handles back */
@@ -49,7 +49,7 @@ typedef struct res_doctor_finding {
     double count;
     bool at_most; /* the cost is at most COST_NS: without a device time, of reads and of what the
                      device may hide */
-    bool alone;   /* the host waits for a value in most steps: none is in flight beside another */
+    bool alone;   /* the host waits for a value in most steps: none is in flight with another */
     double hidden_ns;   /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
     res_kept kept;      /* of TURNS and START */
     const char *folder; /* of --cache-dir, of the row's record, which owns it; "": none */
@@ -77,7 +77,7 @@ typedef enum res_bound {
 } res_bound;
 const char *res_bound_name(res_bound bound); /* "device-bound", ...; "unknown" */
 #define RES_DOCTOR_BUSY 0.9
-/* What bounds the steps of ROW, which has a good process. *BUSY (NULL allowed) gets the share of
+/* The bound of the steps of ROW, which has a good process. *BUSY (NULL allowed) gets the share of
  * the step for which the device works, NaN where that is unknown. */
 res_bound res_doctor_bound(const res_speedup_row *row, double *busy);
 

@@ -123,12 +123,12 @@ static void set_detectable(const res_speedup *speedup, const res_pool_ratio *rat
     const size_t values = ratio->log.values, twice = 2 * values;
     finding->of_runs = ratio->of_runs;
     finding->more_processes = twice > USUAL_MORE ? twice : USUAL_MORE;
-    finding->visible = res_ratio_visible(ratio, 1, least, level);
-    finding->visible_with_more =
-        res_ratio_visible(ratio, (double)finding->more_processes / (double)values, least, level);
+    finding->mde = res_ratio_mde(ratio, 1, least, level);
+    finding->mde_with_more =
+        res_ratio_mde(ratio, (double)finding->more_processes / (double)values, least, level);
 }
 
-/* Whether ROW is measured beside a base that is. */
+/* Whether both ROW and its baseline are measured. */
 static bool has_base(const res_speedup *speedup, const res_speedup_row *row)
 {
     return row->pool.count > 0 && row->base_row < speedup->count &&

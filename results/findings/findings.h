@@ -14,8 +14,8 @@
 #define RES_CLOCK_SLACK_S 3600.0
 /* Whether SUMMARY's date is wrong: it lies after NOW_S (seconds since 1970), or after its file was
  * last written or changed. The clock was ahead when it was made, or has gone back since. An
- * infinite NOW_S: now is unknown, and only the file tells. A file's time that is older than this
- * program tells nothing: an archive may set it. */
+ * infinite NOW_S: now is unknown, and only the file's time counts. A file's time that is older than
+ * this program means nothing: an archive may set it. */
 bool res_misdated(const res_summary *summary, double now_s);
 
 void res_misdates_add(res_misdates *misdates, double time_s);
@@ -46,7 +46,7 @@ typedef struct res_asked {
  * otherwise, are in ALL.damaged, with those that INDEX has; where a build has no others, the one
  * before it is the latest. BN_OUT_OF_MEMORY.
  */
-BN_MUST_USE bn_code res_newest_read(const char *store, const res_index *index,
+BN_MUST_USE bn_code res_latest_read(const char *store, const res_index *index,
                                     const res_asked *asked, res_collection *all, bn_status *st);
 
 /* ---- processes of one cell and way (pool.c) ---------------------------------- */
@@ -64,7 +64,7 @@ typedef struct res_process {
     const res_record *record; /* borrowed; NULL: a summary's, of which only what follows is known */
     res_measures measures;
     const char *group; /* borrowed; "": it ran alone */
-    double began_s;    /* Unix time, by the id of its record; NaN: untold */
+    double began_s;    /* Unix time, by the id of its record; NaN: unknown */
     size_t run;        /* in order of time; groups that began within ten minutes are of one */
     double *round_ns; /* [record->round_count] trimmed mean step of each round; NULL: none */
 } res_process;
@@ -75,7 +75,7 @@ typedef struct res_process {
 /* Good records of one cell and way, of one build and like conditions. */
 typedef struct res_pool {
     /* Good if one is: its build and conditions are those of the pool. NULL: of summaries. */
-    const res_record *newest;
+    const res_record *latest;
     const res_experiment *experiment;
     res_process *list; /* in the order of their ids */
     size_t count;
@@ -133,7 +133,7 @@ typedef enum res_device_remark {
 /* The figures of a cell: of each process as in res_measures. */
 typedef struct res_figures {
     res_over wall, trace;
-    /* Of the processes whose source is SOURCE; NaN where fewer than half of all could tell. The
+    /* Of the processes whose source is SOURCE; NaN where fewer than half of all know it. The
      * device time is at most the wall time where steps wait for their executions. */
     res_over device, overhead;
     /* By which DEVICE was cut down to the wall time; 1: it was not; NaN: it is far above that, and
@@ -182,7 +182,7 @@ typedef struct res_remarks {
 res_remarks res_pool_remarks(const res_pool *pool);
 
 /* Interference during the rounds: sums over those that know it. */
-typedef struct res_witness {
+typedef struct res_interference {
     size_t rounds;
     double stalled_ns, stalled_of_ns;
     double stolen_ns, stolen_of_ns; /* of all cores together */
@@ -190,13 +190,13 @@ typedef struct res_witness {
     double others_ns, others_of_ns; /* that other programs used, of all cores together */
     double apart, apart_of; /* rounds after which the cores were apart; of those that know it */
     double repeated;        /* rounds measured again, since the cores were apart */
-} res_witness;
-void res_witness_add(res_witness *witness, const res_pool *pool);
+} res_interference;
+void res_interference_add(res_interference *interference, const res_pool *pool);
 /* The same for the one process of RECORD. */
-void res_witness_add_record(res_witness *witness, const res_record *record);
+void res_interference_add_record(res_interference *interference, const res_record *record);
 /* A machine is busy where other programs used more than so much of the cores, and something waited
- * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or nobody tells that;
- * where nobody tells of other programs, and something waited for more (RES_BUSY_STALLED); where a
+ * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or that is unknown;
+ * where other programs are unknown, and something waited for more (RES_BUSY_STALLED); where a
  * hypervisor took so much of the cores, or had moved them apart after so many of the rounds. On 2
  * cores with nothing else to do, XLA's own threads make a model wait for 2 to 50 % of the time, and
  * beside two busy programs, which use half of the cores, for 30 to 71 %. */
@@ -205,13 +205,13 @@ void res_witness_add_record(res_witness *witness, const res_record *record);
 #define RES_BUSY_STALLED 0.35
 #define RES_BUSY_STOLEN  0.02
 #define RES_BUSY_APART   0.05
-bool res_witness_busy(const res_witness *witness);
+bool res_interference_busy(const res_interference *interference);
 /* Whether there are rounds and none knows how long something waited for a core: the system
  * does not say it (/proc/pressure/cpu). Then interference is unknown, unless a
  * hypervisor took much. */
-bool res_witness_untold(const res_witness *witness);
-/* How much of the rounds' time something waited for a core; 0 where nobody tells. */
-double res_witness_stalled(const res_witness *witness);
+bool res_interference_unknown(const res_interference *interference);
+/* How much of the rounds' time something waited for a core; 0 where unknown. */
+double res_interference_stalled(const res_interference *interference);
 
 /* ---- two pools side by side (ratio.c) ------------------------------------------- */
 
@@ -297,7 +297,7 @@ typedef struct res_speedup_row {
     bool base;       /* the lazy row that the others of the cell are compared with */
     size_t base_row; /* that row's index; the table's count where there is none */
     res_pool pool;
-    res_witness witness; /* of the row's own rounds */
+    res_interference interference; /* of the row's own rounds */
     res_figures figures;
     res_remarks remarks;
     /* Of rows that are compared. */
@@ -330,7 +330,7 @@ typedef struct res_speedup {
     size_t mean_count;
     size_t ratios;         /* that have an interval: the family of the significance tests */
     double least_error;    /* of the logs of ratios: claims are made with no less */
-    res_witness witness;   /* of all rows together */
+    res_interference interference; /* of all rows together */
     /* Of the collection, whose they are. */
     res_misdates misdates;
     const res_damaged *damaged;
@@ -353,7 +353,7 @@ typedef enum res_finding_kind {
     RES_FINDING_APART,         /* too few processes measured both: no interval */
     RES_FINDING_OTHER_BUILD,   /* not compared: the lazy row is of another build */
     RES_FINDING_CONDITIONS,    /* not compared: the lazy row was measured under other conditions */
-    RES_FINDING_NO_BASE,       /* not compared: others stand beside a lazy row, this one does not */
+    RES_FINDING_NO_BASE,       /* not compared: others have a lazy row, this one does not */
     RES_FINDING_FAILED         /* all its processes */
 } res_finding_kind;
 const char *res_finding_name(res_finding_kind kind); /* "faster", "slower", "no difference", ... */
@@ -382,13 +382,13 @@ typedef struct res_finding {
     double executions_added; /* a step */
     /* Of RES_FINDING_NO_DIFFERENCE: the smallest difference (0.03: 3 %) that such a table detects
      * with RES_POWER, and that of MORE_PROCESSES, or as many runs, of the same spread. */
-    double visible, visible_with_more;
+    double mde, mde_with_more;
     size_t more_processes; /* or runs: OF_RUNS */
     bool of_runs;
 } res_finding;
 
-/* A finding for each row that failed, or stands beside a lazy one, or should, in the order of the
- * rows. LIST has room for SPEEDUP->count; returns how many. */
+/* A finding for each row that failed, or is compared with a lazy one, or should be, in the order of
+ * the rows. LIST has room for SPEEDUP->count; returns how many. */
 size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
 /* In the note of steps that are probed only where one asks for it (worker/device_time.c). */
 #define RES_ASK_FOR_SLOPE "--device-time slope"
@@ -398,8 +398,8 @@ bool res_device_refused(const res_speedup_row *row);
 
 /* ---- two runtimes (versus.c, judged.c, quantity.c, attribute.c, pairing.c) ------- */
 
-/* What is compared between processes of the two sides, beside the ledger's parts: a value of each
- * record, NaN where it is unknown. */
+/* Quantities that are compared between the processes of two sides, besides the ledger's parts: a
+ * value of each record, NaN where it is unknown. */
 #define RES_QUANTITIES(X)                                                                          \
     X(WALL, wall, "median step")                                                                   \
     X(DEVICE, device, "device time of a step's executions")                                        \
@@ -459,8 +459,8 @@ typedef struct res_attribution {
 const char *res_place_name(const res_attribution *attribution);
 
 /*
- * What is judged of a cell. Of all of them more is worse. A change of a measure is a finding when
- * it is told from chance and is larger than the measure's least change: what is smaller is no
+ * The measures of a cell that are judged. Of all of them more is worse. A change of a measure is a
+ * finding when it is significant and larger than the measure's least change: a smaller one is no
  * reason to look at a runtime, though an exact figure would show it.
  *
  *   wall      median step                                       the session's threshold
@@ -491,7 +491,7 @@ typedef enum res_known {
     RES_KNOWN_JUDGED
 } res_known;
 
-/* A measure beside the wall time. */
+/* A measure other than the wall time. */
 typedef struct res_judged {
     res_known known;
     res_comparison comparison; /* where it is judged */
@@ -530,7 +530,7 @@ typedef struct res_versus {
     size_t family;      /* comparisons that were judged together */
     double wall_family; /* the same as a wall time counts them: of a family of its like */
     bn_text notes;      /* sentences, one a line: how it was paired, why it ended */
-    size_t unread[2];   /* records of each store that could not be read, so nobody compared them */
+    size_t unread[2];   /* records of each store that could not be read, so they are not compared */
     bool whole;         /* res_versus_pair makes a cell of every experiment that either side has */
     char differing[RES_DIFFERING]; /* in which conditions the sides of pairs out of stores differ:
                                       "kernel" */
@@ -541,8 +541,9 @@ void res_versus_begin(res_versus *versus, double threshold);
 /* Compares each cell, controls among them, judges all measures of all cells as one family, and
  * attributes the differences. BN_INVALID where records cannot be compared. */
 BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
-/* CELL's looks: with VERSUS' RES_LOOKS_SHORT the usual ones, until a first pair has short steps. */
-res_looks res_compared_looks(const res_versus *versus, const res_compared *cell);
+/* CELL's interim analyses: with VERSUS' RES_INTERIM_SHORT the usual ones, until a first pair has
+ * short steps. */
+res_interim res_compared_interim(const res_versus *versus, const res_compared *cell);
 
 /* The quantity that MEASURE is, and its words: "device time". */
 res_quantity res_measure_quantity(res_measure measure);
@@ -559,10 +560,10 @@ const res_comparison *res_compared_measure(const res_compared *cell, res_measure
 /* "20.0 % slower", "0.52 % less": by how much RATIO says that MEASURE of B differs from A's. */
 void res_put_change(res_measure measure, double ratio, bn_text *out);
 /*
- * What CELL, which is judged and did not fail, comes to. First what is a finding: slower (or more)
+ * The headline of CELL, which is judged and did not fail. First what is a finding: slower (or more)
  * in any measure, then faster in wall or device time; the wall time before the others, of these the
  * largest change. Then smaller changes of the wall time, and of the device time where a profiler
- * tells it. These two also say whether it is undecided or equivalent: the others vary too much to
+ * has it. These two also say whether it is undecided or equivalent: the others vary too much to
  * wait for them.
  */
 res_headline res_compared_headline(const res_versus *versus, const res_compared *cell);
@@ -589,7 +590,7 @@ typedef struct res_versus_sum {
     size_t missing; /* one side has no record of it */
     size_t unread;  /* records of both sides that could not be read */
     size_t controls, alarms, dead_controls;
-    size_t untold; /* not found slower, but open, whatever their headlines say */
+    size_t inconclusive; /* not found slower, but open, whatever their headlines say */
     size_t closed; /* of UNDECIDED: faster or the same, but not slower by what counts */
     bool open;     /* res_compared_open of one of them */
 } res_versus_sum;
@@ -608,11 +609,11 @@ typedef struct res_choice {
 } res_choice;
 /* Pairs the good records of two stores by experiment (all but runtime and settings), by their ids.
  * VERSUS' notes say what had to be left out; its options say whether bench compare measured the
- * records by looks. If VERSUS is `whole`, a side is the build of its latest record, good or failed,
- * and no experiment that either side has is left out: one that failed beside or after the records
- * that are paired, or whose repetition of a suite failed and was not repeated, or that one side
- * lacks, has a cell that says so; what failed before is in the notes. Good records of two builds on
- * one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
+ * records with interim analyses. If VERSUS is `whole`, a side is the build of its latest record,
+ * good or failed, and no experiment that either side has is left out: one that failed beside or
+ * after the records that are paired, or whose repetition of a suite failed and was not repeated, or
+ * that one side lacks, has a cell that says so; what failed before is in the notes. Good records of
+ * two builds on one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
  */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                                     const res_choice choice[2], res_versus *versus, bn_status *st);

@@ -60,15 +60,15 @@ res_estimate res_sample_estimate(res_sample *sample);
  * 95 % interval is the one in which both half-widths add up as squares. */
 res_estimate res_with_drift(res_estimate estimate, double shared, double common);
 /* The smallest difference (0.03: 3 %) that RES_POWER of tables like RATIO's with TIMES as many
- * values would tell at LEVEL, by a standard error of at least LEAST. It is found by halving, since
- * drift grows with the difference. NaN where RATIO has no interval. */
-double res_ratio_visible(const res_pool_ratio *ratio, double times, double least, double level);
+ * values would find significant at LEVEL, by a standard error of at least LEAST. It is found by
+ * halving, since drift grows with the difference. NaN where RATIO has no interval. */
+double res_ratio_mde(const res_pool_ratio *ratio, double times, double least, double level);
 /* Of the COUNT ratios LIST, whose logs are known. */
 res_ratio_mean res_ratio_mean_of(const res_pool_ratio *const *list, size_t count);
 
 /* ---- a cell of a comparison -------------------------------------------------------------- */
 
-/* VERSUS' options with the looks of CELL (looks.c). */
+/* VERSUS' options with the interim analyses of CELL (interim.c). */
 res_compare_options res_compared_options(const res_versus *versus, const res_compared *cell);
 /* Compares all measures of CELL but the wall time, each alone (judged.c). BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_status *st);

@@ -85,14 +85,14 @@ static void of_ledger(const res_record *record, const res_phases *p, double devi
 {
     const double wall = p->steps.wall_ns, device = device_ns * (double)record->step_count;
     if (!res_has_ledger(record)) {
-        ns[RES_GOODPUT_UNTOLD] = wall;
+        ns[RES_GOODPUT_UNATTRIBUTED] = wall;
         return;
     }
     add_ledger(record, ns);
     if (isfinite(device)) {
         take_off(wall, fmin(device, wall), ns);
     } else {
-        ns[RES_GOODPUT_UNTOLD] = ns[RES_GOODPUT_OVERHEAD];
+        ns[RES_GOODPUT_UNATTRIBUTED] = ns[RES_GOODPUT_OVERHEAD];
         ns[RES_GOODPUT_OVERHEAD] = 0;
     }
 }
@@ -101,7 +101,7 @@ static void of_ledger(const res_record *record, const res_phases *p, double devi
 static void of_recording(const res_phases *p, double ns[RES_GOODPUT_CLASS_COUNT])
 {
     if (!isfinite(p->steps.device_ns)) {
-        ns[RES_GOODPUT_UNTOLD] = p->steps.wall_ns;
+        ns[RES_GOODPUT_UNATTRIBUTED] = p->steps.wall_ns;
         return;
     }
     ns[RES_GOODPUT_PRODUCTIVE] = p->steps.device_ns;
@@ -203,11 +203,11 @@ void res_goodput_make(const res_speedup_row *row, res_goodput *out)
         productive[i] = res_pool_counts(pool, i) ? add_process(row, i, &wall[i], out) : (double)NAN;
     /* Where the device time of some is unknown, that of the row is not. */
     double *ns = out->sum.ns;
-    if (ns[RES_GOODPUT_UNTOLD] > 0) {
-        ns[RES_GOODPUT_UNTOLD] += ns[RES_GOODPUT_PRODUCTIVE] + ns[RES_GOODPUT_OVERHEAD];
+    if (ns[RES_GOODPUT_UNATTRIBUTED] > 0) {
+        ns[RES_GOODPUT_UNATTRIBUTED] += ns[RES_GOODPUT_PRODUCTIVE] + ns[RES_GOODPUT_OVERHEAD];
         ns[RES_GOODPUT_PRODUCTIVE] = ns[RES_GOODPUT_OVERHEAD] = 0;
     }
-    if (out->processes > 0 && out->sum.ns[RES_GOODPUT_UNTOLD] <= 0)
+    if (out->processes > 0 && out->sum.ns[RES_GOODPUT_UNATTRIBUTED] <= 0)
         out->productive = interval_of(pool, out->sum.ns[RES_GOODPUT_PRODUCTIVE] / out->sum.wall_ns,
                                       out->sum.wall_ns / (double)out->processes, productive, wall);
     free(productive);

@@ -27,7 +27,7 @@
     X(IDLE, idle, OTHER)                 /* measured steps, in no other part */                    \
     X(MEASURING, measuring, CUSTOM_BADPUT_EVENTS) /* probes, steps that are not kept, figures */   \
     X(REST, rest, OTHER)                          /* all else: the end of the process */           \
-    X(UNTOLD, untold, OTHER) /* productive and overhead, where nobody tells the device time */
+    X(UNATTRIBUTED, untold, OTHER) /* productive and overhead, where device time is unknown */
 typedef enum res_goodput_class {
 #define X(upper, lower, badput) RES_GOODPUT_##upper,
     RES_GOODPUT_CLASSES(X)
@@ -56,7 +56,7 @@ typedef struct res_goodput {
                                 Student's t over the processes (or runs), NaN below three */
     size_t processes;        /* that count here; 0: nothing is known */
     size_t silent;           /* that do not say their phases */
-    size_t borrowed; /* whose device time is the row's, since they could not tell their own */
+    size_t borrowed;         /* whose device time is the row's, since they do not know their own */
 } res_goodput;
 /* Of ROW's processes that count. A step's device time is each process' own, at most the wall time
  * of its steps. Where the row has no device time, and where steps have several lengths, so that

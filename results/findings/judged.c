@@ -48,7 +48,7 @@ double res_measure_weight(const res_compared *cell, res_measure measure)
 
 double res_wall_family(size_t cells)
 {
-    /* Wall and device time, if a profiler tells it, and the others. */
+    /* Wall and device time, if a profiler has it, and the others. */
     const double cell = 2 * RES_WEIGHT_DECIDES + (RES_MEASURE_COUNT - 2);
     return (double)cells * cell / RES_WEIGHT_DECIDES;
 }
@@ -167,7 +167,8 @@ static double size_of(const res_comparison *c)
 }
 
 /* Whether a change of MEASURE can be the headline of CELL. That B is worse can be by any measure.
- * But who saves memory is not faster, and a small change is worth a headline only where it decides.
+ * But a side that saves memory is not faster, and a small change is worth a headline only where it
+ * decides.
  */
 static bool leads(const res_compared *cell, res_measure measure, res_verdict verdict, bool little)
 {

@@ -172,7 +172,7 @@ static void count_unread(const choice *c, res_collection *all)
     }
 }
 
-bn_code res_newest_read(const char *store, const res_index *index, const res_asked *asked,
+bn_code res_latest_read(const char *store, const res_index *index, const res_asked *asked,
                         res_collection *all, bn_status *st)
 {
     const size_t ways = 2 * index->experiment_count;

@@ -172,10 +172,10 @@ static void note_times(const res_versus *versus, bn_text *notes)
                        before ? "A" : "B", before ? "B" : "A");
 }
 
-/* Whether bench compare measured R by looks: its options, which the record keeps, then fix neither
- * the number of pairs nor a precision. Verdicts have ended such pairs, and the records do not
- * forget that. */
-static bool by_looks(const res_record *r)
+/* Whether bench compare measured R with interim analyses: its options, which the record keeps, then
+ * fix neither the number of pairs nor a precision. Verdicts have ended such pairs, and the records
+ * do not forget that. */
+static bool with_interim(const res_record *r)
 {
     return res_provenance_integer(r, RES_PROV_OPTIONS_PAIRS, -1) == 0 &&
            !(res_provenance_number(r, RES_PROV_OPTIONS_PRECISION) > 0);
@@ -289,8 +289,8 @@ static void add_cell(const side sides[2], const res_experiment *experiment, res_
     *cell = (res_compared){.experiment = *experiment};
     pair_latest(cell, &of[0], &of[1]);
     for (size_t i = 0; i < cell->pairs; i++)
-        if (by_looks(cell->a[i]) || by_looks(cell->b[i]))
-            versus->options.looks = RES_LOOKS_SHORT;
+        if (with_interim(cell->a[i]) || with_interim(cell->b[i]))
+            versus->options.interim = RES_INTERIM_SHORT;
     if (versus->whole) {
         note_failures(sides, same, of, cell, &versus->notes);
         note_conditions(cell, versus);

@@ -90,20 +90,20 @@ static void sort_and_settle(res_pool *pool)
     res_pool_settle(pool);
 }
 
-/* Pools RECORDS that are of NEWEST's build and conditions. */
-static void make_pool(const res_record *newest, const res_record *const *records, size_t count,
+/* Pools RECORDS that are of LATEST's build and conditions. */
+static void make_pool(const res_record *latest, const res_record *const *records, size_t count,
                       res_pool *pool)
 {
-    *pool = (res_pool){.newest = newest,
-                       .experiment = &newest->experiment,
+    *pool = (res_pool){.latest = latest,
+                       .experiment = &latest->experiment,
                        .list = bn_zalloc(count, sizeof *pool->list)};
     for (size_t i = 0; i < count; i++) {
         const res_record *record = records[i];
         if (!res_record_good(record))
             pool->failed++;
-        else if (!same_build(record, newest))
+        else if (!same_build(record, latest))
             pool->other_builds++;
-        else if (!res_same_conditions(record, newest, pool->differing, sizeof pool->differing))
+        else if (!res_same_conditions(record, latest, pool->differing, sizeof pool->differing))
             pool->other_conditions++;
         else
             add_process(pool, record);
@@ -113,9 +113,9 @@ static void make_pool(const res_record *newest, const res_record *const *records
 
 void res_pool_all(const res_record *const *records, size_t count, res_pool *pool)
 {
-    *pool = (res_pool){.newest = latest_of(records, count),
+    *pool = (res_pool){.latest = latest_of(records, count),
                        .list = bn_zalloc(count, sizeof *pool->list)};
-    pool->experiment = pool->newest ? &pool->newest->experiment : NULL;
+    pool->experiment = pool->latest ? &pool->latest->experiment : NULL;
     for (size_t i = 0; i < count; i++)
         add_process(pool, records[i]);
     sort_and_settle(pool);
@@ -142,8 +142,8 @@ void res_pool_add_unread(res_pool *pool, const res_collection *all)
 {
     for (size_t i = 0; i < all->unread_count; i++) {
         const res_unread *unread = &all->unread[i];
-        if (unread->simulated == pool->newest->simulated &&
-            res_same_way_asked(&unread->experiment, &pool->newest->experiment)) {
+        if (unread->simulated == pool->latest->simulated &&
+            res_same_way_asked(&unread->experiment, &pool->latest->experiment)) {
             pool->other_builds += unread->good;
             pool->failed += unread->failed;
         }
@@ -180,7 +180,7 @@ res_over res_pool_over(const res_pool *pool, const double *values, bool differen
     return out;
 }
 
-/* That of VALUES; a figure that most processes could not tell is none: those that could may differ
+/* That of VALUES; a figure that most processes do not know is none: those that do may differ
  * from the rest. */
 static res_over of_most(const res_pool *pool, const double *values, bool difference)
 {
@@ -396,7 +396,7 @@ res_execution_shown res_record_execution(const res_figures *step, const res_exec
     const double wall = step->wall.value.estimate;
     const res_interval limit = {wall, wall, wall};
     res_over device = {{x->device_ns, x->device_low_ns, x->device_high_ns}, 1, 1};
-    /* What a pool of one process knows of it, whose rounds are no sample: the estimate. */
+    /* A pool of one process, whose rounds are no sample, has the estimate only. */
     res_over overhead = none;
     res_interval within = res_execution_overhead(x);
     overhead.value.estimate = within.estimate;
@@ -469,14 +469,14 @@ res_remarks res_pool_remarks(const res_pool *pool)
 
 static void add_known(uint64_t value, double of_ns, double *sum, double *sum_of)
 {
-    if (value == RES_UNTOLD)
+    if (value == RES_UNKNOWN)
         return;
     *sum += (double)value;
     *sum_of += of_ns;
 }
 
 /* Totals over all rounds of a process: provenance.nearness and provenance.others. */
-static void add_totals(res_witness *w, const res_record *record)
+static void add_totals(res_interference *w, const res_record *record)
 {
     const double rounds = fmax(res_provenance_number(record, RES_PROV_NEARNESS_ROUNDS), 0);
     const double of_ns = fmax(res_provenance_number(record, RES_PROV_OTHERS_OF), 0);
@@ -487,7 +487,7 @@ static void add_totals(res_witness *w, const res_record *record)
     w->others_ns += fmin(fmax(res_provenance_number(record, RES_PROV_OTHERS_USED), 0), of_ns);
 }
 
-void res_witness_add(res_witness *w, const res_pool *pool)
+void res_interference_add(res_interference *w, const res_pool *pool)
 {
     for (size_t i = 0; i < pool->count; i++) {
         const res_record *record = pool->list[i].record;
@@ -497,7 +497,7 @@ void res_witness_add(res_witness *w, const res_pool *pool)
         for (size_t r = 0; res_pool_counts(pool, i) && r < record->round_count; r++) {
             const res_round *round = &record->rounds[r];
             const double wall_ns = (double)round->wall_ns;
-            if (round->wall_ns == RES_UNTOLD)
+            if (round->wall_ns == RES_UNKNOWN)
                 continue;
             w->rounds++;
             add_known(round->stalled_ns, wall_ns, &w->stalled_ns, &w->stalled_of_ns);
@@ -508,20 +508,20 @@ void res_witness_add(res_witness *w, const res_pool *pool)
     }
 }
 
-void res_witness_add_record(res_witness *w, const res_record *record)
+void res_interference_add_record(res_interference *w, const res_record *record)
 {
     res_pool pool;
     res_pool_make(&record, 1, &pool);
-    res_witness_add(w, &pool);
+    res_interference_add(w, &pool);
     res_pool_free(&pool);
 }
 
-double res_witness_stalled(const res_witness *w)
+double res_interference_stalled(const res_interference *w)
 {
     return w->stalled_of_ns > 0 ? w->stalled_ns / w->stalled_of_ns : 0;
 }
 
-bool res_witness_busy(const res_witness *w)
+bool res_interference_busy(const res_interference *w)
 {
     const bool known = w->others_of_ns > 0;
     const bool beside = known && w->others_ns > RES_BUSY_OTHERS * w->others_of_ns;
@@ -532,7 +532,7 @@ bool res_witness_busy(const res_witness *w)
            w->apart > RES_BUSY_APART * w->apart_of;
 }
 
-bool res_witness_untold(const res_witness *w)
+bool res_interference_unknown(const res_interference *w)
 {
     return w->rounds > 0 && !(w->stalled_of_ns > 0);
 }

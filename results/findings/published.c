@@ -1,7 +1,7 @@
 /*
- * published.c - published speedups, and beside them those of a store's rows.
+ * published.c - published speedups, next to those of a store's rows.
  *
- * What was published are numbers of pytorch/xla's issue 4475 ("TPU dynamo speed up on Training
+ * The published numbers are those of pytorch/xla's issue 4475 ("TPU dynamo speed up on Training
  * analysis", January 2023) and its follow-ups. They set PyTorch/XLA's captured step against its own
  * lazy one. So a row here is set against the lazy step of its own front end, not against bench's.
  */
@@ -35,9 +35,11 @@ const double res_published_means[RES_PUBLISHED_COLUMNS] = {0.8315, 1.0779, 1.516
 /* The publication's later columns came from fewer graphs a step; how many is our reading. */
 const int res_published_graphs[RES_PUBLISHED_COLUMNS] = {5, 3, 1};
 
-void res_published_take(const res_published *published, res_experiment *e)
+/* Makes *E, an experiment of PUBLISHED's model, what was published: its sizes and dtype, and
+ * nothing of what only bench has. Unknown members of E stay so. */
+static void set_published(const res_published *published, res_experiment *e)
 {
-    /* Nobody published what of a step these are, and they were as the publication's tools make
+    /* It is not published what of a step these are, and they were as the publication's tools make
      * them. */
     static const res_axis_id plain[] = {RES_AXIS_LENGTHS,    RES_AXIS_BUCKETS, RES_AXIS_IN_FLIGHT,
                                         RES_AXIS_TRACE_COST, RES_AXIS_DEPTH,   RES_AXIS_SCAN,
@@ -55,13 +57,13 @@ void res_published_take(const res_published *published, res_experiment *e)
         snprintf(e->dtype, sizeof e->dtype, "%s", RES_PUBLISHED_DTYPE);
 }
 
-res_axis_set res_published_difference(const res_beside *beside, res_experiment *published,
+res_axis_set res_published_difference(const res_published_row *match, res_experiment *published,
                                       const char **device)
 {
-    const res_record *record = beside->row->record;
+    const res_record *record = match->row->record;
     const char *kind = json_string_value(res_provenance(record, RES_PROV_RUNTIME_DEVICE_KIND));
     *published = record->experiment;
-    res_published_take(beside->published, published);
+    set_published(match->published, published);
     *device = kind && strcmp(kind, RES_PUBLISHED_DEVICE) != 0 ? kind : NULL;
     return res_setup_difference(&record->experiment, published);
 }
@@ -115,7 +117,7 @@ static const res_speedup_row *own_lazy(const res_speedup *speedup, size_t at)
     return NULL;
 }
 
-static void add_rows(const res_speedup *speedup, res_besides *besides)
+static void add_rows(const res_speedup *speedup, res_published_rows *matches)
 {
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
@@ -124,15 +126,15 @@ static void add_rows(const res_speedup *speedup, res_besides *besides)
             published && is_captured(&row->record->experiment) ? own_lazy(speedup, i) : NULL;
         if (!lazy)
             continue;
-        res_beside *beside = &besides->list[besides->count++];
-        *beside = (res_beside){.row = row, .published = published};
-        res_pool_ratio_make(&lazy->pool, &row->pool, &beside->ratio);
+        res_published_row *match = &matches->list[matches->count++];
+        *match = (res_published_row){.row = row, .published = published};
+        res_pool_ratio_make(&lazy->pool, &row->pool, &match->ratio);
     }
 }
 
 /* ---- means ----------------------------------------------------------------------------------- */
 
-static bool same_mean(const res_beside *a, const res_beside *b)
+static bool same_mean(const res_published_row *a, const res_published_row *b)
 {
     const res_experiment *x = &a->row->record->experiment, *y = &b->row->record->experiment;
     return res_same_block(a->row->record, b->row->record) && x->graphs == y->graphs &&
@@ -140,19 +142,19 @@ static bool same_mean(const res_beside *a, const res_beside *b)
 }
 
 /* Over the rows like MEAN's example. RATIOS has room for all rows. */
-static void fill_mean(const res_besides *besides, const res_pool_ratio **ratios,
-                      res_beside_mean *mean)
+static void fill_mean(const res_published_rows *matches, const res_pool_ratio **ratios,
+                      res_published_mean *mean)
 {
     res_experiment published;
     const char *device;
-    for (size_t i = 0; i < besides->count; i++) {
-        const res_beside *beside = &besides->list[i];
-        if (!same_mean(beside, mean->example) || !isfinite(beside->ratio.own.mean))
+    for (size_t i = 0; i < matches->count; i++) {
+        const res_published_row *match = &matches->list[i];
+        if (!same_mean(match, mean->example) || !isfinite(match->ratio.own.mean))
             continue;
-        ratios[mean->rows++] = &beside->ratio;
-        mean->differing += res_published_difference(beside, &published, &device) || device;
+        ratios[mean->rows++] = &match->ratio;
+        mean->differing += res_published_difference(match, &published, &device) || device;
         for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
-            mean->published[c] += log(beside->published->speedup[c]);
+            mean->published[c] += log(match->published->speedup[c]);
     }
     for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
         mean->published[c] =
@@ -160,35 +162,35 @@ static void fill_mean(const res_besides *besides, const res_pool_ratio **ratios,
     mean->mean = res_ratio_mean_of(ratios, mean->rows);
 }
 
-static void add_means(res_besides *besides)
+static void add_means(res_published_rows *matches)
 {
-    const res_pool_ratio **ratios = bn_zalloc(besides->count, sizeof(const res_pool_ratio *));
-    for (size_t i = 0; i < besides->count; i++) {
+    const res_pool_ratio **ratios = bn_zalloc(matches->count, sizeof(const res_pool_ratio *));
+    for (size_t i = 0; i < matches->count; i++) {
         size_t before = 0;
-        while (before < i && !same_mean(&besides->list[before], &besides->list[i]))
+        while (before < i && !same_mean(&matches->list[before], &matches->list[i]))
             before++;
         if (before < i)
             continue;
-        res_beside_mean *mean = &besides->means[besides->mean_count++];
-        mean->example = &besides->list[i];
-        fill_mean(besides, ratios, mean);
+        res_published_mean *mean = &matches->means[matches->mean_count++];
+        mean->example = &matches->list[i];
+        fill_mean(matches, ratios, mean);
     }
     free(ratios);
 }
 
-void res_besides_make(const res_speedup *speedup, res_besides *besides)
+void res_published_rows_make(const res_speedup *speedup, res_published_rows *matches)
 {
-    *besides = (res_besides){.list = bn_zalloc(speedup->count, sizeof *besides->list),
-                             .means = bn_zalloc(speedup->count, sizeof *besides->means)};
-    add_rows(speedup, besides);
-    add_means(besides);
+    *matches = (res_published_rows){.list = bn_zalloc(speedup->count, sizeof *matches->list),
+                                    .means = bn_zalloc(speedup->count, sizeof *matches->means)};
+    add_rows(speedup, matches);
+    add_means(matches);
 }
 
-void res_besides_free(res_besides *besides)
+void res_published_rows_free(res_published_rows *matches)
 {
-    for (size_t i = 0; i < besides->count; i++)
-        res_pool_ratio_free(&besides->list[i].ratio);
-    free(besides->list);
-    free(besides->means);
-    *besides = (res_besides){NULL, 0, NULL, 0};
+    for (size_t i = 0; i < matches->count; i++)
+        res_pool_ratio_free(&matches->list[i].ratio);
+    free(matches->list);
+    free(matches->means);
+    *matches = (res_published_rows){NULL, 0, NULL, 0};
 }

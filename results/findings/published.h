@@ -24,44 +24,41 @@ extern const int res_published_graphs[RES_PUBLISHED_COLUMNS];
 extern const char res_published_source[];
 #define RES_PUBLISHED_DTYPE  "f32"
 #define RES_PUBLISHED_DEVICE "TPU v4"
-/* Makes *E, an experiment of PUBLISHED's model, what was published: its sizes and dtype, and
- * nothing of what only bench has. What E does not know stays so. */
-void res_published_take(const res_published *published, res_experiment *e);
 
-/* ---- what a store has beside it ---------------------------------------------------------------
+/* ---- rows of a store next to it ---------------------------------------------------------------
  */
 
 /* A captured training step of a published model, in full. */
-typedef struct res_beside {
+typedef struct res_published_row {
     const res_speedup_row *row; /* borrowed */
     const res_published *published;
     res_pool_ratio ratio; /* lazy over ROW, both of the same front end; owned */
-} res_beside;
+} res_published_row;
 
 /* Over the rows of one runtime, front end, mode and number of graphs. */
-typedef struct res_beside_mean {
-    const res_beside *example;               /* the first of them */
+typedef struct res_published_mean {
+    const res_published_row *example;        /* the first of them */
     size_t rows;                             /* that have a ratio */
     size_t differing;                        /* of them, those that are not what was published */
     res_ratio_mean mean;
     double published[RES_PUBLISHED_COLUMNS]; /* the same over the published models of these rows */
-} res_beside_mean;
+} res_published_mean;
 
-typedef struct res_besides {
-    res_beside *list;
+typedef struct res_published_rows {
+    res_published_row *list;
     size_t count;
-    res_beside_mean *means; /* in the order of their first rows */
+    res_published_mean *means; /* in the order of their first rows */
     size_t mean_count;
-} res_besides;
+} res_published_rows;
 
-/* The axes in which BESIDE's row is not what was published, which *PUBLISHED gets; *DEVICE is the
+/* The axes in which MATCH's row is not what was published, which *PUBLISHED gets; *DEVICE is the
  * kind of its device (borrowed), or NULL: the published one, or it is unknown. */
-res_axis_set res_published_difference(const res_beside *beside, res_experiment *published,
+res_axis_set res_published_difference(const res_published_row *match, res_experiment *published,
                                       const char **device);
 
-/* Of the rows of SPEEDUP, which must outlive BESIDES, whose front end has a lazy step in the same
+/* Of the rows of SPEEDUP, which must outlive MATCHES, whose front end has a lazy step in the same
  * cell, of the same build and under like conditions. */
-void res_besides_make(const res_speedup *speedup, res_besides *besides);
-void res_besides_free(res_besides *besides);
+void res_published_rows_make(const res_speedup *speedup, res_published_rows *matches);
+void res_published_rows_free(res_published_rows *matches);
 
 #endif

@@ -95,7 +95,7 @@ static double over_executions(const res_record *r, execution_value *value, bool 
 }
 
 /* The peak without pages of files. How many of a plugin's pages a process holds is up to the page
- * cache: of two copies of one file, 8 of 118 MB. Records of before do not tell them. */
+ * cache: of two copies of one file, 8 of 118 MB. Older records lack them. */
 static double host_of(const res_record *r)
 {
     const int64_t peak = res_provenance_integer(r, RES_PROV_MEMORY_PEAK, 0);

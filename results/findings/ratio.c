@@ -111,15 +111,15 @@ static res_estimate unmatched(const res_pool *base, const res_pool *other, res_p
 /* Half of a normal distribution's 95 % interval, in standard deviations. */
 #define NORMAL 1.959964
 
-static res_witness witness_of(const res_pool *base, const res_pool *other)
+static res_interference interference_of(const res_pool *base, const res_pool *other)
 {
-    res_witness witness = {0};
-    res_witness_add(&witness, base);
-    res_witness_add(&witness, other);
-    return witness;
+    res_interference interference = {0};
+    res_interference_add(&interference, base);
+    res_interference_add(&interference, other);
+    return interference;
 }
 
-static double apart_share(const res_witness *w)
+static double apart_share(const res_interference *w)
 {
     return w->apart_of > 0 ? w->apart / w->apart_of : 0;
 }
@@ -149,11 +149,11 @@ res_estimate res_with_drift(res_estimate estimate, double shared, double common)
  * processes, and AWAKE_SHARED times where idle cores do not sleep: all of it where the share is far
  * above LITTLE_SHARE, none of it where the share is 0.
  *
- * The interval of a single run holds both beside the spread of its processes. What they share is a
+ * The interval of a single run holds both besides the spread of its processes. What they share is a
  * multiple of that spread, and no better known than it: Student's t is of the processes. DRIFT is
  * known, and its half-width and theirs add up as squares (Zou and Donner, "Construction of
  * confidence limits about effect measures", Statistics in Medicine 2008). Nothing is added where
- * three runs or more tell it themselves, nor to a ratio of 1. All six were measured on 2 shared
+ * three runs or more show it themselves, nor to a ratio of 1. All six were measured on 2 shared
  * cores with XLA for CPU: docs/measuring.md.
  */
 #define DRIFT         0.04
@@ -181,18 +181,18 @@ static void drift_at(const res_pool_ratio *ratio, double log, double *shared, do
     *shared = ratio->shared_most * -expm1(-share / LITTLE_SHARE);
 }
 
-/* What RES_POWER of tables tell at LEVEL of which OWN is the estimate without drifts, and whose
- * drifts are those of RATIO at LOG. */
+/* The difference that RES_POWER of tables find at LEVEL of which OWN is the estimate without
+ * drifts, and whose drifts are those of RATIO at LOG. */
 static double told_at(const res_pool_ratio *ratio, const res_estimate *own, double log,
                       double level)
 {
     double shared, common;
     drift_at(ratio, log, &shared, &common);
     const res_estimate drifting = res_with_drift(*own, shared, common);
-    return res_estimate_visible(&drifting, 1, level);
+    return res_estimate_mde(&drifting, 1, level);
 }
 
-double res_ratio_visible(const res_pool_ratio *ratio, double times, double least, double level)
+double res_ratio_mde(const res_pool_ratio *ratio, double times, double least, double level)
 {
     res_estimate own = ratio->own;
     own.error = fmax(own.error, least) / sqrt(times);
@@ -218,13 +218,13 @@ static bool both_count(const res_pool *base, const res_process *with, const res_
     return res_pool_counts(other, i) && res_pool_counts(base, (size_t)(with - base->list));
 }
 
-/* The times of one run do not tell how far runs differ, and nothing cancels it where too few
+/* The times of one run do not show how far runs differ, and nothing cancels it where too few
  * processes belong together: so there is no interval where either side is of one. What a simulated
  * device does is drawn for each. */
 static void refuse_apart(const res_pool *base, res_pool_ratio *ratio)
 {
     ratio->apart = ratio->matching == RES_UNMATCHED && ratio->log.freedom > 0 && !ratio->of_runs &&
-                   !base->newest->simulated;
+                   !base->latest->simulated;
     if (ratio->apart)
         ratio->log.freedom = 0;
 }
@@ -234,12 +234,12 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
     ratio->own = ratio->log;
     if (!(ratio->log.freedom > 0) || ratio->of_runs)
         return;
-    const res_witness witness = witness_of(base, other);
-    ratio->busy = res_witness_busy(&witness);
-    /* What a simulated device does to its processes is drawn for each: they show all of it. */
-    if (!base->newest->simulated || ratio->busy)
-        set_drift(ratio, apart_share(&witness),
-                  res_provenance(base->newest, RES_PROV_IDLE_CORES) != NULL);
+    const res_interference interference = interference_of(base, other);
+    ratio->busy = res_interference_busy(&interference);
+    /* A simulated device draws its drifts for each process: they show all of it. */
+    if (!base->latest->simulated || ratio->busy)
+        set_drift(ratio, apart_share(&interference),
+                  res_provenance(base->latest, RES_PROV_IDLE_CORES) != NULL);
     drift_at(ratio, ratio->own.mean, &ratio->shared, &ratio->common);
     ratio->log = res_with_drift(ratio->log, ratio->shared, ratio->common);
 }

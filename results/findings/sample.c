@@ -14,7 +14,7 @@
 #define MOST_BETWEEN 256
 
 /* So long a machine keeps to one level (docs/measuring.md). Runs that begin within that time of the
- * first of them tell no more of how runs differ than the processes of one do: they are one. */
+ * first of them show no more of how runs differ than the processes of one do: they are one. */
 #define LEVEL_S 600.0
 
 /* Processes of one run have the same group. Records without one ran alone. */

@@ -58,10 +58,10 @@ static void make_row(const res_collection *all, const res_record *const *records
 {
     res_pool_make(records, count, &row->pool);
     res_pool_add_unread(&row->pool, all);
-    row->record = row->pool.newest;
+    row->record = row->pool.latest;
     row->figures = res_pool_figures(&row->pool);
     row->remarks = res_pool_remarks(&row->pool);
-    res_witness_add(&row->witness, &row->pool);
+    res_interference_add(&row->interference, &row->pool);
 }
 
 /* Makes a row for each cell, mode and number of graphs. */
@@ -76,7 +76,7 @@ static void make_rows(const res_collection *all, res_speedup *speedup)
             if (where[i] == row)
                 records[count++] = all->records[i];
         make_row(all, records, count, &speedup->rows[row]);
-        res_witness_add(&speedup->witness, &speedup->rows[row].pool);
+        res_interference_add(&speedup->interference, &speedup->rows[row].pool);
     }
     free(records);
     free(where);
@@ -288,9 +288,9 @@ const res_speedup_row *res_speedup_busiest(const res_speedup *speedup)
     const res_speedup_row *busiest = NULL;
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
-        if (res_witness_busy(&row->witness) &&
-            (!busiest ||
-             res_witness_stalled(&row->witness) > res_witness_stalled(&busiest->witness)))
+        if (res_interference_busy(&row->interference) &&
+            (!busiest || res_interference_stalled(&row->interference) >
+                             res_interference_stalled(&busiest->interference)))
             busiest = row;
     }
     return busiest;

@@ -42,16 +42,16 @@ void res_pool_summaries(const res_summary **summaries, size_t count, const res_e
     *out = (res_summary_pool){.pool = {.experiment = e, .list = room}};
     if (count > 1)
         qsort(summaries, count, sizeof *summaries, by_id);
-    for (size_t i = count; i-- > 0 && !out->newest;)
+    for (size_t i = count; i-- > 0 && !out->latest;)
         if (res_summary_good(summaries[i]))
-            out->newest = summaries[i];
+            out->latest = summaries[i];
     for (size_t i = 0; i < count; i++) {
         const res_summary *s = summaries[i];
         if (!res_summary_good(s))
             pool->failed++;
-        else if (!same_build(s, out->newest))
+        else if (!same_build(s, out->latest))
             pool->other_builds++;
-        else if (strcmp(s->conditions, out->newest->conditions) != 0)
+        else if (strcmp(s->conditions, out->latest->conditions) != 0)
             pool->other_conditions++;
         else
             room[pool->count++] = process_of(s);

@@ -179,7 +179,7 @@ static void add_cell(const res_versus *versus, const res_compared *cell, res_ver
     sum->undecided += head.verdict == RES_UNDECIDED;
     const bool open = res_compared_open(versus, cell);
     const bool found = head.verdict == RES_SLOWER && !head.little;
-    sum->untold += open && !found;
+    sum->inconclusive += open && !found;
     sum->closed += head.verdict == RES_UNDECIDED && !open;
     sum->open = sum->open || open;
 }
@@ -255,9 +255,9 @@ static void put_count(bn_text *out, size_t count, const char *what)
 static void put_slower(const res_versus *versus, const res_versus_sum *sum, bn_text *out)
 {
     const size_t cells = versus->count - sum->controls, judged = cells - sum->failed - sum->missing;
-    const bool untold = sum->slower == 0 && sum->untold > 0;
-    if (untold)
-        bn_text_printf(out, "undecided: %zu of %zu", sum->untold, judged);
+    const bool inconclusive = sum->slower == 0 && sum->inconclusive > 0;
+    if (inconclusive)
+        bn_text_printf(out, "undecided: %zu of %zu", sum->inconclusive, judged);
     else if (sum->slower == 0 && sum->failed > 0)
         bn_text_printf(out, "%zu of %zu failed", sum->failed, cells);
     else if (sum->slower == 0 && sum->missing > 0)
@@ -286,9 +286,9 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
         put_count(out, sum.undecided, "undecided");
     else
         put_count(out, sum.closed, "undecided but not slower");
-    if (sum.slower > 0 || sum.untold > 0)
+    if (sum.slower > 0 || sum.inconclusive > 0)
         put_count(out, sum.failed, "failed");
-    if (sum.slower > 0 || sum.untold > 0 || sum.failed > 0)
+    if (sum.slower > 0 || sum.inconclusive > 0 || sum.failed > 0)
         put_count(out, sum.missing, "missing on one side");
     put_count(out, sum.unread, sum.unread == 1 ? "record unread" : "records unread");
     if (sum.controls == 0)

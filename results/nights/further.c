@@ -6,18 +6,18 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#define MOST_LOOKS 8
+#define MOST_INTERIM 8
 #define MISSED     (1 - RES_POWER)
 #define FAR        20.0 /* a log ratio that is as good as infinite */
 #define HALVINGS   40
 
 double res_night_wanted(const res_versus *versus, res_measure measure)
 {
-    const double wanted = versus->threshold > 0 ? versus->threshold : RES_NIGHT_VISIBLE;
+    const double wanted = versus->threshold > 0 ? versus->threshold : RES_NIGHT_MDE;
     return fmax(wanted, res_measure_threshold(versus, measure));
 }
 
-/* The ratio from which a cell looks slower. */
+/* The ratio from which a cell seems slower. */
 static double bar_of(const res_versus *versus, res_measure measure)
 {
     return 1 + res_night_wanted(versus, measure) / 2;
@@ -26,7 +26,7 @@ static double bar_of(const res_versus *versus, res_measure measure)
 bool res_night_candidate(const res_versus *versus, const res_compared *cell)
 {
     const res_headline head = res_compared_headline(versus, cell);
-    if (!versus->options.looks || cell->pairs == 0 || cell->pairs >= RES_LOOKS_USUAL ||
+    if (!versus->options.interim || cell->pairs == 0 || cell->pairs >= RES_INTERIM_USUAL ||
         (head.verdict == RES_SLOWER && !head.little))
         return false;
     for (int i = 0; i < RES_MEASURE_COUNT; i++) {
@@ -38,13 +38,14 @@ bool res_night_candidate(const res_versus *versus, const res_compared *cell)
     return false;
 }
 
-/* The next look after PAIRS at which anything can be claimed in the family of VERSUS; 0: none. */
-static size_t next_look(const res_versus *versus, size_t pairs)
+/* The next interim analysis after PAIRS at which anything can be claimed in the family of VERSUS;
+ * 0: none. */
+static size_t next_analysis(const res_versus *versus, size_t pairs)
 {
     const size_t least = res_least_pairs(versus->options.level, versus->wall_family);
-    size_t next = res_next_look(versus->options.looks, pairs);
+    size_t next = res_next_interim(versus->options.interim, pairs);
     while (next > 0 && next < least)
-        next = res_next_look(versus->options.looks, next);
+        next = res_next_interim(versus->options.interim, next);
     return next;
 }
 
@@ -57,18 +58,19 @@ bool res_tonight_candidate(const res_tonight_verdict *verdict, const res_experim
     return false;
 }
 
-size_t res_tonight_next_look(const res_tonight_verdict *verdict, size_t pairs)
+size_t res_tonight_next_interim(const res_tonight_verdict *verdict, size_t pairs)
 {
-    return verdict->candidates > 0 ? next_look(&verdict->versus, pairs) : 0;
+    return verdict->candidates > 0 ? next_analysis(&verdict->versus, pairs) : 0;
 }
 
-/* A look of the plan: a slowdown is missed there where the mean log ratio is below BAR. */
-typedef struct look {
+/* An interim analysis of the plan: a slowdown is missed there where the mean log ratio is below
+ * BAR. */
+typedef struct analysis {
     double bar, error; /* standard error of that mean */
-} look;
+} analysis;
 
-/* The error that LOOK's pairs have where CELL's comparison C tells the spread: see spread_error in
- * stats/compare.c, whose factor depends on the number of pairs. */
+/* The error that an analysis of PAIRS has where CELL's comparison C shows the spread: see
+ * spread_error in stats/compare.c, whose factor depends on the number of pairs. */
 static double error_at(const res_comparison *c, size_t pairs)
 {
     const double n = (double)c->pairs, k = (double)pairs;
@@ -76,28 +78,28 @@ static double error_at(const res_comparison *c, size_t pairs)
     return spread * sqrt((k - 1) / (k - 2) / k);
 }
 
-/* The looks of CELL, this one first; returns how many there are. */
-static size_t looks_of(const res_versus *versus, const res_compared *cell, res_measure measure,
-                       look looks[MOST_LOOKS])
+/* The interim analyses of CELL, this one first; returns how many there are. */
+static size_t interim_of(const res_versus *versus, const res_compared *cell, res_measure measure,
+                         analysis list[MOST_INTERIM])
 {
     const res_comparison *c = res_compared_measure(cell, measure);
     size_t count = 0, last = 0;
-    for (size_t pairs = cell->pairs; pairs > 0 && count < MOST_LOOKS;
-         pairs = next_look(versus, pairs)) {
-        looks[count++] = (look){log(bar_of(versus, measure)), error_at(c, pairs)};
+    for (size_t pairs = cell->pairs; pairs > 0 && count < MOST_INTERIM;
+         pairs = next_analysis(versus, pairs)) {
+        list[count++] = (analysis){log(bar_of(versus, measure)), error_at(c, pairs)};
         last = pairs;
     }
-    /* The last one has to tell it, whatever it looks like. */
-    const double share = res_look_share(versus->options.looks, last);
+    /* The last one must find it significant. */
+    const double share = res_interim_share(versus->options.interim, last);
     const double level = versus->options.level * share / c->family;
     if (count > 0)
-        looks[count - 1].bar =
-            gsl_cdf_tdist_Qinv(level / 2, (double)last - 1) * looks[count - 1].error;
+        list[count - 1].bar =
+            gsl_cdf_tdist_Qinv(level / 2, (double)last - 1) * list[count - 1].error;
     return count;
 }
 
-/* How often the COUNT looks LIST miss the log ratio D, at most. */
-static double missed(const look *list, size_t count, double d, double freedom)
+/* How often the COUNT analyses LIST miss the log ratio D, at most. */
+static double missed(const analysis *list, size_t count, double d, double freedom)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -109,20 +111,20 @@ static double missed(const look *list, size_t count, double d, double freedom)
 double res_night_planned(const res_versus *versus, const res_compared *cell, res_measure measure)
 {
     const res_comparison *c = res_compared_measure(cell, measure);
-    look looks[MOST_LOOKS];
-    if (!versus->options.looks || c->pairs < RES_LEAST_PROCESSES ||
+    analysis list[MOST_INTERIM];
+    if (!versus->options.interim || c->pairs < RES_LEAST_PROCESSES ||
         res_night_candidate(versus, cell))
         return (double)INFINITY;
-    const size_t count = looks_of(versus, cell, measure, looks);
+    const size_t count = interim_of(versus, cell, measure, list);
     const double freedom = (double)c->pairs - 1;
     double low = 0, high = 1;
-    if (count < 2 || missed(looks, count, FAR, freedom) > MISSED)
+    if (count < 2 || missed(list, count, FAR, freedom) > MISSED)
         return (double)INFINITY;
-    while (missed(looks, count, high, freedom) > MISSED)
+    while (missed(list, count, high, freedom) > MISSED)
         high *= 2;
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = (low + high) / 2;
-        if (missed(looks, count, middle, freedom) > MISSED)
+        if (missed(list, count, middle, freedom) > MISSED)
             low = middle;
         else
             high = middle;

@@ -149,7 +149,7 @@ static const char *no_source(void)
 }
 
 /* So many nights, of builds and settings, are looked through for one that began within the span:
- * who puts more of them into a night gets more entries. */
+ * more of them in a night make more entries. */
 #define MOST_AT_ONCE 256
 
 /* The night that ITEM belongs to; a new one if there is none. */
@@ -209,7 +209,7 @@ static void settle_night(res_night *night, const item *items, const size_t *plac
     for (size_t i = 0; i < count; i++)
         room->summaries[i] = items[places[i]].summary;
     res_pool_summaries(room->summaries, count, items[places[0]].experiment, room->processes, &of);
-    if (!of.newest)
+    if (!of.latest)
         return;
     const res_figures figures = res_pool_figures(&of.pool);
     const res_over over = res_metric_over(&figures, metric);
@@ -225,7 +225,7 @@ static void settle_night(res_night *night, const item *items, const size_t *plac
     /* The axis of a step recorded elsewhere names its framework's version. */
     if (!res_is_ours(of.pool.experiment) && strcmp(of.pool.experiment->mode, "recorded") != 0)
         snprintf(night->front_end, sizeof night->front_end, "%s",
-                 res_mark_front_end(of.newest->conditions));
+                 res_mark_front_end(of.latest->conditions));
 }
 
 /* Where the records of each of NIGHTS begin in ORDER, which lists them night by night, each in
@@ -265,10 +265,10 @@ static void make_nights(res_timeline *series, const item *items, size_t count,
 
 /* ---- stretches ------------------------------------------------------------------------ */
 
-bool res_night_told(const res_night *night)
+bool res_night_significant(const res_night *night)
 {
     const res_interval value = {night->value, night->low, night->high};
-    return isfinite(night->low) && isfinite(night->high) ? res_told_from(value, 0)
+    return isfinite(night->low) && isfinite(night->high) ? res_excludes(value, 0)
                                                          : night->value > 0;
 }
 
@@ -312,7 +312,7 @@ static bn_code make_stretches(res_timeline *series, const res_change_options *op
             continue;
         series->last = i;
         series->no_ratios = series->no_ratios || night->value <= 0;
-        series->untold += !res_night_told(night);
+        series->insignificant += !res_night_significant(night);
     }
     /* Without the nights at or below zero the others would lie too high. */
     for (size_t i = 0; i < series->count; i++)

@@ -122,7 +122,7 @@ static bool listed(const res_origin *const *builds, const char *const *runtimes,
     return false;
 }
 
-size_t res_newest_builds(const res_index *index, size_t most, double now_s,
+size_t res_latest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds)
 {
     const char **runtimes = bn_zalloc(index->count, sizeof(const char *));

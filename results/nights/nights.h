@@ -41,8 +41,8 @@ typedef struct res_night {
     /* Of a framework's experiment, which versions, script and variables: res_mark_front_end. */
     char front_end[RES_MARK];
 } res_night;
-/* Whether NIGHT, which has a value, tells it from zero: only an overhead may not be. */
-bool res_night_told(const res_night *night);
+/* Whether NIGHT, which has a value, is significantly above zero: only an overhead may not be. */
+bool res_night_significant(const res_night *night);
 
 /* Nights between two change points. */
 typedef struct res_stretch {
@@ -69,7 +69,8 @@ typedef struct res_timeline {
     bool simulated;
     bool any_settings; /* false: nights have several settings, and each has a series */
     bool of_device;    /* values depend on the source of the device time */
-    size_t untold;     /* nights whose values are indistinguishable from zero: res_night_told */
+    size_t insignificant; /* nights whose values are indistinguishable from zero:
+                             res_night_significant */
     bool no_ratios;    /* a night is at or below zero: changes are ratios, and are not looked for */
     res_night *nights;
     size_t count;
@@ -108,9 +109,9 @@ void res_history_free(res_history *history);
 
 /* ---- one night among the others (nights.c) ---------------------------------- */
 
-/* What ran on a runtime. RUNTIME is the last part of its path, or its name: nightly builds lie in
- * folders of their own. SETTINGS are those of the experiment, LABEL is that of the build; NULL:
- * any. OWN: on frameworks' own plugins (res_has_own_plugin); else on none of them. */
+/* A choice of the records of a runtime. RUNTIME is the last part of its path, or its name: nightly
+ * builds lie in folders of their own. SETTINGS are those of the experiment, LABEL is that of the
+ * build; NULL: any. OWN: on frameworks' own plugins (res_has_own_plugin); else on none of them. */
 typedef struct res_runs_of {
     const char *runtime, *settings, *label;
     bool own;
@@ -140,7 +141,7 @@ res_misdates res_misdates_of(const res_index *index, double now_s);
 /* Lists the digests of the latest MOST builds, by ids, that INDEX has good records of, for each
  * runtime (by the last part of its path). Frameworks' own plugins are no builds of a runtime
  * (res_has_own_plugin). BUILDS has room for INDEX->count; returns how many there are. */
-size_t res_newest_builds(const res_index *index, size_t most, double now_s,
+size_t res_latest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds);
 /* Whether a later record of ALL, by its id, has the identity of record I: a failure that was tried
  * again stays beside the new record. */
@@ -169,11 +170,12 @@ typedef struct res_tonight {
     bool same;                     /* file and settings are those of that night */
     const res_history *history;    /* of the store, tonight included; wall time */
     double threshold;              /* as of res_versus_begin */
-    bool looks; /* on CONTROL what looks slower gets further pairs: see res_tonight_next_look */
+    bool
+        interim; /* on CONTROL what seems slower gets further pairs: see res_tonight_next_interim */
 } res_tonight;
 
 /* A slowdown of this share should be seen where no threshold says otherwise. */
-#define RES_NIGHT_VISIBLE 0.05
+#define RES_NIGHT_MDE 0.05
 
 typedef struct res_tonight_verdict {
     res_basis basis;
@@ -184,11 +186,12 @@ typedef struct res_tonight_verdict {
     size_t cells;      /* experiments of tonight */
     size_t fresh;      /* of these, the ones that there is nothing to compare with */
     size_t slower;     /* by more than the threshold */
-    size_t untold;     /* where a slowdown of the threshold may be hidden, FRESH included */
-    size_t suspects;   /* of the untold ones, on records: out of line with the nights before */
-    size_t candidates; /* on a control, by looks: those that further pairs may tell */
-    double visible; /* what would have been seen in 80 of 100 in all others; NaN: there are none */
-    double hidden;  /* what would have been seen in all of the untold; may be infinite */
+    size_t inconclusive; /* where a slowdown of the threshold may be hidden, FRESH included */
+    size_t suspects; /* of the inconclusive ones, on records: out of line with the nights before */
+    size_t
+        candidates; /* on a control, with interim analyses: those that further pairs may decide */
+    double mde;     /* what would have been seen in 80 of 100 in all others; NaN: there are none */
+    double hidden;  /* what would have been seen in all of the inconclusive; may be infinite */
     /* Steps of the build of the last good night, tonight over then, geometric mean of so many
      * experiments; NaN: it was not measured tonight. */
     double machine;
@@ -202,9 +205,10 @@ typedef struct res_tonight_verdict {
  * the same for both and cancels in each pair, so res_versus_judge's tests are the verdict.
  *
  * On records, d = log(tonight / then) has the variance between nights twice, 2 s^2: s is that of
- * res_newest_of over the nights before. From one night nobody can tell a build from a bad night, so
- * a cell is equivalent or undecided: its interval is d +- t s sqrt(2), and what is visible is what
- * two nights would show (res_series_tonight). Without s it is undecided and nothing is visible.
+ * res_latest_nights_of over the nights before. One night cannot separate a build from a bad
+ * night, so a cell is equivalent or undecided: its interval is d +- t s sqrt(2), and what is
+ * mde is the change that two nights would show (res_series_tonight). Without s it is undecided, and
+ * no change is detectable.
  *
  * BN_OUT_OF_MEMORY. VERDICT ends with res_tonight_free, also after a failure; records are borrowed
  * as long as it lives.
@@ -216,20 +220,21 @@ void res_tonight_free(res_tonight_verdict *verdict);
 /* ---- further pairs (further.c) --------------------------------------------- */
 
 /*
- * A suite's few pairs tell nothing in a large family (res_least_pairs). So a night on a control is
- * judged by looks: once the suite has run, the cells that seem slower, and are not significantly,
- * get further pairs up to the next look, and the night is judged again, up to RES_LAST_LOOK pairs.
- * The others end. They claim nothing, so that this choice, which the values make, adds no error.
+ * A suite's few pairs decide nothing in a large family (res_least_pairs). So a night on a control
+ * is judged by interim analyses: once the suite has run, the cells that seem slower, and are not
+ * significantly, get further pairs up to the next analysis, and the night is judged again, up to
+ * RES_INTERIM_USUAL pairs. The others end. They claim nothing, so that this choice, which the
+ * values make, adds no error.
  *
- * A cell looks slower where a measure is slower by half of res_night_wanted: of those that are
+ * A cell seems slower where a measure is slower by half of res_night_wanted: of those that are
  * slower by all of it, more than half do.
  */
 
-/* Whether further pairs may find EXPERIMENT slower: it is a cell of VERDICT, and looks slower. */
+/* Whether further pairs may find EXPERIMENT slower: it is a cell of VERDICT, and seems slower. */
 bool res_tonight_candidate(const res_tonight_verdict *verdict, const res_experiment *experiment);
-/* The next look after PAIRS pairs at which anything can be claimed in the family of VERDICT; 0:
- * there is none, or nothing looks slower. */
-size_t res_tonight_next_look(const res_tonight_verdict *verdict, size_t pairs);
+/* The next interim analysis after PAIRS pairs at which anything can be claimed in the family of
+ * VERDICT; 0: there is none, or nothing seems slower. */
+size_t res_tonight_next_interim(const res_tonight_verdict *verdict, size_t pairs);
 
 /* ---- series (tonight.c) ------------------------------------------------------ */
 
@@ -239,7 +244,7 @@ typedef enum res_drift_cause {
     RES_DRIFT_MACHINE, /* another build, but the build before, measured in those nights as their
                           control, was as slow: the machine */
     RES_DRIFT_BUILD,   /* another build, and its control did not move along */
-    RES_DRIFT_OTHER,   /* another build, settings or framework, and no control tells more */
+    RES_DRIFT_OTHER,   /* another build, settings or framework, and no control says more */
     /* Of what was recorded of another program, which may have changed, too: */
     RES_DRIFT_RECORDED,     /* another build or settings */
     RES_DRIFT_RECORDED_SAME /* the same */
@@ -269,10 +274,10 @@ typedef struct res_drift_options {
 
 /*
  * Says what the latest night of SERIES is the first to show: a change point, or two nights in a row
- * out of line with those since the last change: res_newest_of for two, p at most RES_DRIFT_LEVEL
- * over the family (Bonferroni), each night out of line by itself. Places of changes may be off by
- * RES_LEAST_NIGHTS - 1 nights, and so many are looked at for a cause. BN_OUT_OF_MEMORY, and what
- * res_changes_find says.
+ * out of line with those since the last change: res_latest_nights_of for two, p at most
+ * RES_DRIFT_LEVEL over the family (Bonferroni), each night out of line by itself. Places of changes
+ * may be off by RES_LEAST_NIGHTS - 1 nights, and so many are looked at for a cause.
+ * BN_OUT_OF_MEMORY, and what res_changes_find says.
  */
 BN_MUST_USE bn_code res_series_tonight(const res_timeline *series, const res_drift_options *options,
                                        res_drift *drift, bn_status *st);

@@ -82,8 +82,8 @@ static const res_timeline *series_of(const res_history *history, const res_recor
 
 /* Gives CELL, whose sides ran in two nights, the variance between nights, which is that of KNOWN.
  * The family has COUNT cells. */
-static void widen(res_compared *cell, const res_newest *known, const res_compare_options *options,
-                  size_t count)
+static void widen(res_compared *cell, const res_latest_nights *known,
+                  const res_compare_options *options, size_t count)
 {
     res_comparison *c = &cell->comparison;
     const double ratio = c->ratio.estimate;
@@ -93,7 +93,7 @@ static void widen(res_compared *cell, const res_newest *known, const res_compare
     c->bootstrap = c->ratio;
     c->critical = (double)INFINITY;
     c->verdict = RES_UNDECIDED;
-    c->smallest_visible = res_newest_visible(known, 2, RES_DRIFT_LEVEL / (double)count);
+    c->mde = res_latest_nights_mde(known, 2, RES_DRIFT_LEVEL / (double)count);
     if (known->nights == 0)
         return;
     const double freedom = (double)known->nights - 1, d = log(ratio);
@@ -116,11 +116,11 @@ static void widen_all(const res_tonight *tonight, res_tonight_verdict *verdict)
     for (size_t i = 0; i < versus->count; i++) {
         res_compared *cell = &versus->cells[i];
         const res_timeline *series = cell->pairs ? series_of(tonight->history, cell->b[0]) : NULL;
-        res_newest known = {.p = 1};
+        res_latest_nights known = {.p = 1};
         size_t count = 0;
         if (series) {
             double *values = level_of(series, &count);
-            known = res_newest_of(values, count, 1);
+            known = res_latest_nights_of(values, count, 1);
             free(values);
         }
         widen(cell, &known, &versus->options, versus->count);
@@ -138,11 +138,11 @@ static double seen_of(const res_tonight_verdict *verdict, const res_compared *ce
                       res_measure measure)
 {
     const res_comparison *c = res_compared_measure(cell, measure);
-    const double visible = isnan(c->smallest_visible) ? (double)INFINITY : c->smallest_visible;
+    const double mde = isnan(c->mde) ? (double)INFINITY : c->mde;
     if (c->verdict == RES_UNDECIDED)
-        return fmin(visible, res_night_planned(&verdict->versus, cell, measure));
+        return fmin(mde, res_night_planned(&verdict->versus, cell, measure));
     /* Where sides are equivalent, this much is excluded. */
-    return c->verdict == RES_EQUIVALENT ? fmin(visible, c->delta) : (double)NAN;
+    return c->verdict == RES_EQUIVALENT ? fmin(mde, c->delta) : (double)NAN;
 }
 
 /* Counts CELL. That it is faster, or slower by little, in one measure decides nothing about the
@@ -167,10 +167,10 @@ static void count_cell(const res_compared *cell, res_tonight_verdict *verdict)
         else
             known = fmax(known, seen);
     }
-    verdict->untold += isnan(hidden) ? 0 : 1;
+    verdict->inconclusive += isnan(hidden) ? 0 : 1;
     verdict->candidates += res_night_candidate(versus, cell);
     if (isnan(hidden))
-        verdict->visible = fmax(verdict->visible, known);
+        verdict->mde = fmax(verdict->mde, known);
     else
         verdict->hidden = fmax(verdict->hidden, hidden);
 }
@@ -185,7 +185,7 @@ static void count_cells(const res_tonight *tonight, res_tonight_verdict *verdict
         count_cell(&verdict->versus.cells[i], verdict);
     const size_t known = verdict->judged ? verdict->versus.count : 0;
     verdict->fresh = verdict->cells > known ? verdict->cells - known : 0;
-    verdict->untold += verdict->fresh;
+    verdict->inconclusive += verdict->fresh;
     if (verdict->fresh)
         verdict->hidden = (double)INFINITY;
 }
@@ -221,7 +221,7 @@ static void note_further(res_versus *versus)
     if (more > 0)
         bn_text_printf(&versus->notes,
                        "%zu of %zu experiments seemed slower and got further pairs, up to %d.\n",
-                       more, versus->count, RES_LOOKS_USUAL);
+                       more, versus->count, RES_INTERIM_USUAL);
 }
 
 static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_status *st)
@@ -240,11 +240,11 @@ static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_st
         return BN_OK;
     }
     /* A step that takes no longer may still need more of the device, or of memory. Records of
-     * another night tell only the variance of wall times between nights (widen). */
+     * another night show only the variance of wall times between nights (widen). */
     verdict->versus.all_measures = control;
-    verdict->versus.options.looks = control && t->looks ? RES_LOOKS_USUAL : RES_LOOKS_NONE;
+    verdict->versus.options.interim = control && t->interim ? RES_INTERIM_USUAL : RES_INTERIM_NONE;
     code = res_versus_judge(&verdict->versus, st);
-    if (code == BN_OK && verdict->versus.options.looks)
+    if (code == BN_OK && verdict->versus.options.interim)
         note_further(&verdict->versus);
     else if (code == BN_OK && control)
         res_versus_note_pairs(&verdict->versus);
@@ -258,7 +258,7 @@ bn_code res_tonight_judge(const res_tonight *tonight, res_tonight_verdict *verdi
 {
     bn_code code = BN_OK;
     *verdict = (res_tonight_verdict){.basis = basis_of(tonight),
-                                     .visible = (double)NAN,
+                                     .mde = (double)NAN,
                                      .hidden = (double)NAN,
                                      .machine = (double)NAN};
     res_versus_begin(&verdict->versus, tonight->threshold);
@@ -313,7 +313,8 @@ static bool same_origin(const res_night *a, const res_night *b)
            strcmp(a->settings, b->settings) == 0 && strcmp(a->front_end, b->front_end) == 0;
 }
 
-/* What the build of the night BEFORE took in NIGHT, as its control; NaN: it was not measured. */
+/* Time that the build of the night BEFORE took in NIGHT, as its control; NaN: it was not measured.
+ */
 static double control_of(const res_timeline *series, size_t before, size_t night,
                          const res_drift_options *options)
 {
@@ -369,11 +370,11 @@ static res_drift_cause cause_of(const res_timeline *series, size_t first, size_t
 
 /* Whether two nights, the last of the COUNT nights VALUES, show what one more did not. */
 static bool two_show(const double *values, size_t count, const res_drift_options *options,
-                     res_newest *newest)
+                     res_latest_nights *latest)
 {
-    *newest = res_newest_of(values, count, 2);
-    return newest->each && newest->p <= RES_DRIFT_LEVEL / (double)options->family &&
-           fabs(log(newest->ratio.estimate)) >= log1p(options->change.least_effect);
+    *latest = res_latest_nights_of(values, count, 2);
+    return latest->each && latest->p <= RES_DRIFT_LEVEL / (double)options->family &&
+           fabs(log(latest->ratio.estimate)) >= log1p(options->change.least_effect);
 }
 
 static bool same_way(res_interval a, res_interval b)
@@ -388,7 +389,7 @@ static bn_code was_known(const res_timeline *series, const res_stretch *stretch,
 {
     const size_t begin = series->stretch_count > 2 ? stretch[-1].first : 0;
     res_changes found = {0};
-    res_newest newest;
+    res_latest_nights latest;
     double *values = bn_zalloc(series->last, sizeof *values);
     *known = false;
     for (size_t i = 0; i < series->last; i++)
@@ -400,8 +401,8 @@ static bn_code was_known(const res_timeline *series, const res_stretch *stretch,
         *known = *known || off < RES_LEAST_NIGHTS;
     }
     for (size_t end = stretch->first + 1; code == BN_OK && end <= series->last; end++)
-        *known = *known || (two_show(values + begin, end - begin, options, &newest) &&
-                            same_way(newest.ratio, stretch->ratio));
+        *known = *known || (two_show(values + begin, end - begin, options, &latest) &&
+                            same_way(latest.ratio, stretch->ratio));
     res_changes_free(&found);
     free(values);
     return code;
@@ -430,16 +431,16 @@ static void new_nights(const res_timeline *series, const res_drift_options *opti
     const size_t first = series->stretches[series->stretch_count - 1].first;
     const size_t before = night_before(series, series->last);
     size_t count = 0;
-    res_newest newest, yesterday;
+    res_latest_nights latest, yesterday;
     double *values = level_of(series, &count);
-    if (before > first && two_show(values, count, options, &newest) &&
+    if (before > first && two_show(values, count, options, &latest) &&
         !(two_show(values, before - first + 1, options, &yesterday) &&
-          same_way(yesterday.ratio, newest.ratio)))
+          same_way(yesterday.ratio, latest.ratio)))
         *drift = (res_drift){
             .found = true,
             .two = true,
-            .ratio = newest.ratio,
-            .cause = cause_of(series, before, series->last, log(newest.ratio.estimate), options)};
+            .ratio = latest.ratio,
+            .cause = cause_of(series, before, series->last, log(latest.ratio.estimate), options)};
     free(values);
 }
 

@@ -15,10 +15,11 @@
 #define LEAST_BATCH 3 /* steps of a batch */
 /* The device works nearly all the time. */
 #define BUSY        0.9
-/* Calls that are so much of the wall time bound the step, where no profile tells better. */
+/* Calls that are so much of the wall time bound the step, without a profile. */
 #define CALLS       (1.0 / 3)
-/* An end that is told so soon after the return may have come within the call: recorders that cannot
- * ask whether an execution has ended, or are of version 1, learn of each end by a callback. */
+/* An end that is reported so soon after the return may have come within the call: recorders that
+ * cannot ask whether an execution has ended, or are of version 1, learn of each end by a callback.
+ */
 #define TOLD_NS     10000
 /* An execution that has ended so soon after it began, and within so many of its calls' lengths,
  * computes too little to be worth an execution: merging it with others saves nearly all of it. */
@@ -130,7 +131,7 @@ double rec_step_calls_ns(const rec_steps *steps, size_t index, double within_ns)
 /* Whether the call of a program that is in each step returns before its execution has ended. Such a
  * call runs no program: it is what an execution costs the host. A call that ends no sooner may run
  * its program, as those of a CPU do, and it is unknown how much of it is fixed cost. */
-static bool fixed_is_told(const rec_steps *s)
+static bool overhead_is_known(const rec_steps *s)
 {
     for (size_t i = 0; i < s->program_count; i++)
         if (s->programs[i].times > 0.99 && s->programs[i].behind_ns > TOLD_NS)
@@ -199,8 +200,8 @@ static void judge_fused(const rec_steps *s, rec_answer *a)
     const double nan = (double)NAN;
     const rec_step_program *row = cheapest(s);
     a->overhead_ns = a->fused_ns = (res_interval){nan, nan, nan};
-    a->fixed_told = row && fixed_is_told(s);
-    if (!a->fixed_told)
+    a->overhead_known = row && overhead_is_known(s);
+    if (!a->overhead_known)
         return;
     const double with = (double)(row - s->programs);
     a->fixed_whole = rec_step_program_is_short(row);
@@ -249,15 +250,15 @@ static rec_part largest_gap(const sums *sum)
 }
 
 /*
- * Whose the time is in which the device does not work. From a call's begin to the end that was told
- * the host has handed something over: whatever of that is no kernel's is a gap of dispatch. While
- * nothing is submitted, the host is awaited, but for a call that goes on after its execution has
- * ended. Without a profile it is unknown when kernels ran.
+ * Whose the time is in which the device does not work. From a call's begin to the end that was
+ * reported the host has submitted something: whatever of that is no kernel's is a gap of dispatch.
+ * While nothing is submitted, the host is awaited, but for a call that goes on after its execution
+ * has ended. Without a profile it is unknown when kernels ran.
  */
-static void tell_gaps(const rec_steps *s, const sums *sum, rec_answer *a)
+static void set_gaps(const rec_steps *s, const sums *sum, rec_answer *a)
 {
     const double nan = (double)NAN, steps = (double)s->count;
-    a->dispatch_told = s->completions && isfinite(a->kernels_ns.estimate);
+    a->dispatch_profiled = s->completions && isfinite(a->kernels_ns.estimate);
     a->host_gap_ns = a->dispatch_gap_ns = a->calls_ns = nan;
     if (!s->completions || s->count == 0)
         return;
@@ -265,11 +266,11 @@ static void tell_gaps(const rec_steps *s, const sums *sum, rec_answer *a)
     a->host_gap_ns = (sum->wall_ns - sum->busy_ns) / steps - own_ns;
     a->dispatch_gap_ns = own_ns;
     a->calls_ns = 0;
-    if (a->dispatch_told) {
+    if (a->dispatch_profiled) {
         a->dispatch_gap_ns += fmax(0, sum->busy_ns / steps - a->kernels_ns.estimate);
         return;
     }
-    const double fixed_ns = a->fixed_told ? fmax(0, a->overhead_ns.estimate) : 0;
+    const double fixed_ns = a->overhead_known ? fmax(0, a->overhead_ns.estimate) : 0;
     for (size_t i = 0; i < s->count; i++)
         a->calls_ns += rec_step_calls_ns(s, i, fixed_ns) / steps;
 }
@@ -290,9 +291,9 @@ static rec_verdict judge(const rec_answer *a, double mean_ns)
         return REC_UNKNOWN;
     if (!busy && a->dispatch_gap_ns > a->host_gap_ns)
         return REC_DISPATCH_BOUND;
-    /* What calls take is a gap at most. */
+    /* Time in calls is a gap at most. */
     const double most_ns = a->dispatch_gap_ns + a->calls_ns;
-    if (!a->dispatch_told && most_ns > a->host_gap_ns && a->calls_ns >= CALLS * mean_ns)
+    if (!a->dispatch_profiled && most_ns > a->host_gap_ns && a->calls_ns >= CALLS * mean_ns)
         return REC_DISPATCH_BOUND;
     return busy ? REC_DEVICE_BOUND : REC_HOST_BOUND;
 }
@@ -321,7 +322,7 @@ rec_answer rec_answer_make(const rec_steps *steps)
         a.no_gaps_ns = a.kernels_ns;
     }
     judge_fused(steps, &a);
-    tell_gaps(steps, &sum, &a);
+    set_gaps(steps, &sum, &a);
     a.verdict = judge(&a, sum.wall_ns / count);
     return a;
 }

@@ -167,7 +167,7 @@ static rec_belief *belief_of(rec_builder *b, uint32_t executable)
     return &b->beliefs[executable];
 }
 
-/* A hash of the inputs that EXECUTION was told not to donate, whose order means nothing. */
+/* A hash of the inputs that EXECUTION must not donate, whose order means nothing. */
 static uint64_t kept_hash(const rec_process *p, const rec_execution *execution)
 {
     uint64_t sum = 0;
@@ -210,7 +210,8 @@ static void mark(rec_process *p, const rec_execution *execution, const uint64_t 
         }
 }
 
-/* What EXECUTION took, as far as that is known or believed. False without memory. */
+/* Sets which arguments EXECUTION took, as far as that is known or believed. False without memory.
+ */
 static bool settle(rec_builder *b, const rec_item *item, uint32_t execution, const shape *s)
 {
     const rec_execution *e = &b->process->executions[execution];

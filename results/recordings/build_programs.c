@@ -257,7 +257,7 @@ static void merge(rec_builder *b, rec_executable *executable)
         p->calls[executable->compile].program = like;
 }
 
-static double told(uint64_t bits)
+static double real(uint64_t bits)
 {
     double value;
     memcpy(&value, &bits, sizeof value);
@@ -279,13 +279,13 @@ bool rec_build_executable(rec_builder *builder, const rec_item *item)
         return false;
     rec_program said = p->programs[executable->program];
     const bool kept = said.hash[0] != '\0';
-    if (said.told)
-        return true; /* compiled again: it was told the first time */
-    said.told = true;
+    if (said.described)
+        return true; /* compiled again: it was read the first time */
+    said.described = true;
     said.devices = executable->devices ? executable->devices : 1;
     said.results = (uint32_t)field[1];
-    said.flops = told(field[2]);
-    said.bytes = told(field[3]);
+    said.flops = real(field[2]);
+    said.bytes = real(field[3]);
     said.temporary_bytes = field[4];
     said.kernel_bytes = field[5];
     said.result_types = read_types(builder, &c, field[1]);

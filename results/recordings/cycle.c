@@ -1,5 +1,5 @@
 /*
- * cycle.c - how many steps in a row tell how long one takes.
+ * cycle.c - how many steps in a row show how long one takes.
  *
  * A host that runs ahead of the device hands over some steps at once, and then waits for all of
  * them: the walls of single steps are short, short, ..., long, and none is what a step takes. The

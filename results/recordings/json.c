@@ -51,7 +51,7 @@ static json_t *types_json(const rec_process *p, const rec_program *program)
     return list;
 }
 
-/* What the host did in the device's gaps before PROGRAM; null where gaps are unknown. */
+/* Host time by part in the device's gaps before PROGRAM; null where gaps are unknown. */
 static json_t *gap_json(const rec_steps *steps, const rec_step_program *row)
 {
     json_t *parts = steps->completions ? json_object() : json_null();
@@ -161,7 +161,7 @@ static json_t *answer_json(const rec_steps *steps, const rec_answer *a)
     json_t *o = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "busy_share", number(a->busy_share),
         "ahead_share", number(a->ahead_share), "host_gaps_ns", number(a->host_gap_ns),
-        "dispatch_gaps_ns", a->dispatch_told ? number(a->dispatch_gap_ns) : json_null(), "wall",
+        "dispatch_gaps_ns", a->dispatch_profiled ? number(a->dispatch_gap_ns) : json_null(), "wall",
         interval_json(a->wall_ns), "no_host_gaps", interval_json(a->no_gaps_ns), "host_only",
         interval_json(a->host_only_ns), "fixed_cost", interval_json(a->overhead_ns),
         "one_execution", interval_json(a->fused_ns), "words", words.data ? words.data : "");

@@ -74,10 +74,10 @@ typedef struct sweep {
     size_t piece_count, piece_capacity;
     size_t next;                /* what begins next, at its place in the order */
     rec_step_program **row;     /* [program of the process]: its row; NULL: not of the steps */
-    uint64_t least_ns, most_ns; /* walls of the steps that tell what was before an execution */
+    uint64_t least_ns, most_ns; /* walls of the steps that show what was before an execution */
     place *places;              /* [executions of a step], of the step in hand */
     uint32_t *waits;            /* [the same]: steps that waited there */
-    uint64_t complete_ns;       /* of all executions before the next, as far as that is told */
+    uint64_t complete_ns;       /* of all executions before the next, as far as that is known */
     bool failed;                /* no memory */
 } sweep;
 
@@ -218,7 +218,7 @@ static size_t place_of(const rec_step *step, size_t next)
     return next - step->first < step->executions ? next - step->first : 0;
 }
 
-/* Whether the step in hand tells what is before an execution: it has as many as most steps, and is
+/* Whether the step in hand shows what is before an execution: it has as many as most steps, and is
  * among the middle half of these. */
 static bool tells(const sweep *s)
 {
@@ -394,7 +394,8 @@ static void note_ended(sweep *s, uint64_t now)
         s->places[place_of(s->step, s->next)].ended = s->complete_ns <= now;
 }
 
-/* What begins next, at NOW. Where completions are unknown, a wait is taken to have been for all.
+/* Begins the next activity at NOW. Where completions are unknown, a wait is taken to have been for
+ * all.
  */
 static void advance(sweep *s, uint64_t now)
 {
@@ -436,7 +437,8 @@ static void run(sweep *s)
     }
 }
 
-/* ---- who takes part ----------------------------------------------------------------------------
+/* ---- threads that take part
+ * ----------------------------------------------------------------------------
  */
 
 typedef struct tally {
@@ -507,9 +509,9 @@ static bool find_rows(sweep *s)
     return s->row != NULL;
 }
 
-/* Makes room for what is before the executions of a usual step, and says which steps tell it: by
+/* Makes room for what is before the executions of a usual step, and says which steps show it: by
  * their walls the middle half of those with as many executions as most. A step during which
- * something else had the core tells nothing. */
+ * something else had the core shows nothing. */
 static bool choose_tellers(sweep *s)
 {
     rec_steps *steps = s->steps;
@@ -533,14 +535,14 @@ static bool choose_tellers(sweep *s)
 static void divide(sweep *s)
 {
     rec_steps *steps = s->steps;
-    const double told = (double)steps->before_steps;
+    const double known = (double)steps->before_steps;
     for (size_t i = 0; i < steps->program_count; i++)
         for (int k = 0; k < REC_PART_COUNT; k++)
             steps->programs[i].gap_ns[k] /= (double)steps->count;
-    for (uint32_t i = 0; told > 0 && i < steps->executions_per_step; i++) {
-        steps->before[i].beside_ns /= told;
-        steps->before[i].alone_ns /= told;
-        steps->before[i].idle_ns /= told;
+    for (uint32_t i = 0; known > 0 && i < steps->executions_per_step; i++) {
+        steps->before[i].beside_ns /= known;
+        steps->before[i].alone_ns /= known;
+        steps->before[i].idle_ns /= known;
         steps->before[i].waits = 2 * (size_t)s->waits[i] > steps->before_steps;
     }
 }

@@ -323,7 +323,7 @@ static bn_code parse_about(int fd, off_t size, json_t **about, bn_status *st)
     return code;
 }
 
-/* What bench record wrote, where it did. Only no memory is a failure. */
+/* Reads the description that bench record wrote, if there is one. Only want of memory fails. */
 static bn_code read_about(rec_recording *r, bn_status *st)
 {
     struct stat info;

@@ -127,7 +127,7 @@ static bn_code fill_steps(const rec_steps *steps, res_record *record, bn_status 
 
 /* ---- executions ------------------------------------------------------------------------------ */
 
-/* What EXECUTION did on the device of the steps; NULL: its end is unknown. */
+/* The span of EXECUTION on the device of the steps; NULL: its end is unknown. */
 static const rec_span *span_of(const rec_steps *steps, const rec_execution *execution)
 {
     const rec_span *span = rec_steps_span(steps, execution);
@@ -475,7 +475,7 @@ static uint64_t compiled_in_steps_ns(const rec_steps *steps, uint64_t from, uint
     return sum;
 }
 
-/* What became of the wall time of the steady steps: what the device waited for. Without clocks of
+/* The wall time of the steady steps by what the device waited for. Without clocks of
  * the CPU it is unknown whether the host worked. */
 static json_t *phases_of_steps(const rec_steps *steps)
 {
@@ -496,7 +496,7 @@ static json_t *phases_of_steps(const rec_steps *steps)
                      "idle_ns", (json_int_t)(steps->cpu_clocks ? idle : idle + host));
 }
 
-/* What the process did when, as res_phases has it (new reference). */
+/* The phases of the process, as of res_phases (new reference). */
 static json_t *phases_json(const rec_recording *recording, const rec_steps *steps,
                            const rec_naming *naming)
 {

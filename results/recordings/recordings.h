@@ -64,7 +64,7 @@ typedef struct rec_program {
     uint64_t temporary_bytes, kernel_bytes; /* UINT64_MAX: unknown */
     uint32_t compiles;                      /* that succeeded */
     bool deserialized;                      /* the first of them loaded a compiled executable */
-    bool told;                              /* its plugin said what it is */
+    bool described;                         /* its plugin said what it is */
     uint64_t compile_ns;                    /* of all of them */
     uint32_t executions;
 } rec_program;
@@ -89,7 +89,7 @@ typedef struct rec_execution {
     uint32_t program;    /* its */
     uint32_t devices;    /* that it ran on: at least 1 */
     uint32_t arguments, results; /* on each of them */
-    uint32_t kept;               /* arguments that it was told not to donate */
+    uint32_t kept;               /* arguments that it must not donate */
     uint32_t spans;              /* index of the first of DEVICES spans */
     uint64_t operands;           /* where its numbers begin, see rec_argument */
     bool failed;
@@ -117,7 +117,7 @@ typedef enum rec_fate {
     REC_REPLACED   /* its end was not recorded; another buffer got its address */
 } rec_fate;
 
-/* Whether an execution took a buffer's memory, as the plugin told or as others of its executable
+/* Whether an execution took a buffer's memory, as the plugin said or as others of its executable
  * make believe: see runtime/record/format.h. */
 typedef enum rec_taken { REC_TAKEN_UNKNOWN, REC_NOT_TAKEN, REC_TAKEN } rec_taken;
 
@@ -130,7 +130,7 @@ typedef struct rec_buffer {
     uint32_t last_use; /* the last execution that took it as an argument; REC_NONE: none */
     uint32_t uses;     /* by executions */
     uint8_t origin;    /* rec_origin */
-    uint8_t fate;      /* rec_fate: by what the plugin told at its end, else by TAKEN */
+    uint8_t fate;      /* rec_fate: by what the plugin said at its end, else by TAKEN */
     uint8_t taken;     /* rec_taken: by its last use */
     uint64_t end_ns;   /* when its handle was destroyed, or a little before; 0: not */
 } rec_buffer;
@@ -187,10 +187,10 @@ typedef struct rec_process {
     uint64_t skipped;           /* of them: not finished, of no event, or of an event that does not
                                    fit the format */
     uint64_t bytes;             /* of the events file */
-    uint64_t strays;            /* ends of buffers and executables that nobody had made */
+    uint64_t strays;            /* ends of buffers and executables that were never made */
     uint64_t misbelieved;       /* times that what was believed of donation was seen to be wrong */
     const char *const *command; /* ends with NULL */
-    const char *framework;      /* "jax 0.10.2"; "": unknown. The first that was told */
+    const char *framework;      /* "jax 0.10.2"; "": unknown. The first that was reported */
     const char *const *frameworks; /* all of them; ends with NULL */
     const char *const *errors;     /* what plugins said of failures, at most 100; ends with NULL */
     const char *const *lies;       /* answers of plugins that cannot be; likewise */
@@ -244,14 +244,15 @@ void rec_close(rec_recording *recording); /* NULL allowed */
 
 /* Refuses, with the path and the code of rec_open, where a process of RECORDING cannot be read and
  * may be the one that is asked for: that with PID or, where that is 0, with most executions. HOW
- * says how the user names one: "with --process"; NULL: nobody can. */
+ * says how the user names one: "with --process"; NULL: there is no way. */
 BN_MUST_USE bn_code rec_check_whole(const rec_recording *recording, uint32_t pid, const char *how,
                                     bn_status *st);
 
 /* The process with PID or, where that is 0, with most executions; NULL: none. */
 const rec_process *rec_process_find(const rec_recording *recording, uint32_t pid);
 
-/* What EXECUTION did on DEVICE, an index or REC_NONE for an unknown one; NULL: it did not run there.
+/* The span of EXECUTION on DEVICE, an index or REC_NONE for an unknown one; NULL: it did not run
+ * there.
  */
 const rec_span *rec_span_on(const rec_process *process, const rec_execution *execution,
                             uint32_t device);
@@ -286,25 +287,23 @@ BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_p
 /* ---- steps ------------------------------------------------------------------------------ */
 
 /* Parts of a step's wall time, which they sum to. docs/steps.md says how each nanosecond is
- * assigned. A row: member, name in JSON, what it is. */
+ * assigned. A row: member, name in JSON. */
 #define REC_PARTS(X)                                                                               \
-    X(HOST, "host_work", "the framework on a CPU, outside of PJRT calls")                          \
-    X(DISPATCH, "dispatch", "in Execute calls")                                                    \
-    X(TRANSFER, "transfers", "in calls that make buffers or send bytes to the device")             \
-    X(READ, "reads", "in calls that copy bytes from the device")                                   \
-    X(COMPILE, "compile", "in compilations")                                                       \
-    X(WAIT, "waits",                                                                               \
-      "in Event_Await or a call that reads a value where it is, or off the CPU while the device "  \
-      "worked")                                                                                    \
-    X(IDLE, "idle", "off the CPU while the device did not work: a loader, a sleep")
+    X(HOST, "host_work")     /* the framework on a CPU, outside of PJRT calls */                   \
+    X(DISPATCH, "dispatch")  /* in Execute calls */                                                \
+    X(TRANSFER, "transfers") /* in calls that make buffers or send bytes to the device */          \
+    X(READ, "reads")         /* in calls that copy bytes from the device */                        \
+    X(COMPILE, "compile")    /* in compilations */                                                 \
+    X(WAIT, "waits")         /* in Event_Await or a call that reads a value where it is, or off    \
+                              * the CPU while the device worked */                                 \
+    X(IDLE, "idle")          /* off the CPU while the device did not work: a loader, a sleep */
 typedef enum rec_part {
-#define X(member, name, text) REC_PART_##member,
+#define X(member, name) REC_PART_##member,
     REC_PARTS(X)
 #undef X
         REC_PART_COUNT
 } rec_part;
 const char *rec_part_name(rec_part part);
-const char *rec_part_text(rec_part part);
 
 typedef struct rec_options {
     uint32_t pid;             /* 0: the process with most executions */
@@ -315,7 +314,7 @@ typedef struct rec_options {
     bool keep_warmup;         /* steps with compiles and those before the steady ones count, too */
     /* Only executions whose call began from FROM_NS on and before TO_NS, of the clock of the
      * recording; both 0: all. STEPS: the program says that these are so many steps of equally many
-     * executions each, one behind the other; 0: nobody says. Where the number does not go into that
+     * executions each, one behind the other; 0: unknown. Where the number does not go into that
      * of the executions, steps are looked for. The last step has no next one to end it. */
     uint64_t from_ns, to_ns;
     uint32_t steps;
@@ -342,8 +341,8 @@ typedef struct rec_step_program {
     double device_step_ns; /* all of a step together, on average */
     double device_share_ns; /* of an execution: what those of a step take together, over their
                                number; NaN: unknown */
-    double kernels_ns;    /* of an execution, while kernels ran, as the plugin's profiler told; NaN:
-                             not told */
+    double kernels_ns;    /* of an execution, while kernels ran, as the plugin's profiler says; NaN:
+                             unknown */
     double call_ns;       /* of Execute */
     double overhead_ns;   /* DEVICE_NS minus KERNELS_NS, 0 at least: the call, the launch, gaps
                              between kernels and the way back; NaN: unknown */
@@ -351,14 +350,14 @@ typedef struct rec_step_program {
                              NaN: unknown */
     double gap_before_ns; /* the device did not work before it started */
     double host_before_ns; /* from the end of the last Execute to its begin */
-    /* What the host did while no device of the steps worked, before the program began: the mean of
+    /* Host time by part while no device of the steps worked, before the program began: the mean of
      * a step, so that the programs' sum to the mean of the steps' gap_ns. What follows a step's
      * last execution comes before the first one. */
     double gap_ns[REC_PART_COUNT];
     uint32_t arguments, results, donated; /* of its first execution there, on one device */
 } rec_step_program;
 
-/* What the host did before an execution of a usual step, besides its calls: means over the steps
+/* Host work before an execution of a usual step, besides its calls: means over the steps
  * that take neither long nor short. Of the first one, behind the last one of the step before. */
 typedef struct rec_before {
     double beside_ns; /* host work while the device worked */
@@ -372,7 +371,7 @@ typedef struct rec_before {
 double rec_step_program_device_ns(const rec_step_program *program);
 /* Whether its executions end within 100 us and within five times their calls, but not within their
  * calls, by the medians: then nearly all of them is the fixed cost of an execution. False where no
- * device time is told. */
+ * device time is known. */
 bool rec_step_program_is_short(const rec_step_program *program);
 
 /* Of all steady steps; a value is the mean of rec_steps.cycle steps in a row. NaN: unknown. */
@@ -381,8 +380,8 @@ typedef struct rec_figure {
     double mean_ns; /* of all steps: means of the parts sum to that of the wall */
 } rec_figure;
 
-/* What a thread did in a step. Threads work at the same time, so theirs does not sum to the wall.
- * Where calls nest, the outer one counts; a call is of the step in which it began. */
+/* Time of a thread in a step, by part. Threads work at the same time, so theirs does not sum to the
+ * wall. Where calls nest, the outer one counts; a call is of the step in which it began. */
 typedef struct rec_step_thread {
     uint32_t thread;      /* index */
     double executions;    /* a step, on average, on any device */
@@ -390,7 +389,7 @@ typedef struct rec_step_thread {
     rec_figure dispatch;  /* in Execute calls */
     rec_figure calls;     /* in its other calls, waits included */
 } rec_step_thread;
-#define REC_MOST_THREADS 64 /* of which this is told: those with most executions, then calls */
+#define REC_MOST_THREADS 64 /* of which this is known: those with most executions, then calls */
 
 typedef struct rec_steps {
     const rec_process *process;
@@ -400,7 +399,7 @@ typedef struct rec_steps {
     rec_step *list; /* the steady steps, in order of time */
     size_t count;
     uint32_t executions_per_step; /* of most steps */
-    /* So many steps in a row tell how long one takes: 1, or more where the host runs ahead and
+    /* So many steps in a row show how long one takes: 1, or more where the host runs ahead and
      * waits now and then, so that single walls say nothing. Without completions: more where walls
      * come again, since the host may run ahead. Figures are of means over so many. */
     uint32_t cycle;
@@ -409,17 +408,17 @@ typedef struct rec_steps {
     /* Steps that were found and left out. */
     size_t found, with_compiles, profiled, warming, unlike;
     uint64_t compile_ns;          /* in those with compiles */
-    bool cpu_clocks, completions; /* where not, host work, waits and idle cannot be told apart */
+    bool cpu_clocks, completions; /* where not, host work, waits and idle cannot be separated */
     uint32_t dispatch_thread;     /* index of the thread with most executions */
     uint32_t main_thread;         /* that the ledger is of, index */
     rec_step_program *programs;   /* in the order of a step */
     size_t program_count;
     rec_before *before;  /* [executions_per_step]: of the steps that have so many */
-    size_t before_steps; /* of which it is told; 0: none */
+    size_t before_steps; /* of which it is known; 0: none */
     /* The one that the ledger is of, then those that called in the steady steps. */
     rec_step_thread *threads;
     size_t thread_count;
-    size_t threads_untold; /* beyond REC_MOST_THREADS */
+    size_t threads_unlisted; /* beyond REC_MOST_THREADS */
     /* While kernels ran in a step, by the plugin's profiler: sums over its programs of medians and
      * their 95 % intervals. NaN where it does not tell one of them, or too long ones. */
     res_interval kernels_ns;
@@ -434,7 +433,7 @@ typedef struct rec_late_compiles {
     const rec_program *program; /* that took longest */
 } rec_late_compiles;
 /* Whether it did so again and again, and did not only warm up for long: a program that compiles in
- * each step has no steady ones, and one that does so now and then has more time than they tell. */
+ * each step has no steady ones, and one that does so now and then has more time than they say. */
 bool rec_compiles_late(const rec_process *process, rec_late_compiles *late);
 /* Why PROCESS, of RECORDING, then has no steady steps, as JSON (new reference; docs/steps.md). */
 json_t *rec_compiles_late_json(const rec_recording *recording, const rec_process *process,
@@ -449,8 +448,8 @@ BN_MUST_USE bn_code rec_steps_find(const rec_recording *recording, const rec_opt
                                    rec_steps **steps, bn_status *st);
 void rec_steps_free(rec_steps *steps); /* NULL allowed */
 
-/* What EXECUTION, one of the steps, did on their device. It may have run on others at once. Of an
- * execution that did not run there it is the first span. */
+/* The span of EXECUTION, one of the steps, on their device. It may have run on others at once. Of
+ * an execution that did not run there it is the first span. */
 const rec_span *rec_steps_span(const rec_steps *steps, const rec_execution *execution);
 
 /* How many samples there are of a step: means of rec_steps.cycle steps in a row. What is left over
@@ -474,7 +473,7 @@ typedef enum rec_verdict {
     REC_UNKNOWN,       /* completions were not recorded */
     REC_DEVICE_BOUND,  /* the device works nearly all the time */
     REC_HOST_BOUND,    /* it waits, mostly while nothing is submitted to it */
-    REC_DISPATCH_BOUND /* it waits, mostly while something is; where no profile tells: calls that
+    REC_DISPATCH_BOUND /* it waits, mostly while something is; without a profile: calls that
                           nothing hides are a third of the step */
 } rec_verdict;
 const char *rec_verdict_name(rec_verdict verdict); /* "device-bound", ... */
@@ -483,15 +482,15 @@ const char *rec_verdict_name(rec_verdict verdict); /* "device-bound", ... */
  * bounds are NaN where there are too few steps. */
 typedef struct rec_answer {
     rec_verdict verdict;
-    double busy_share;       /* of the wall time, by KERNELS_NS where that is told; NaN: unknown */
+    double busy_share;       /* of the wall time, by KERNELS_NS where that is known; NaN: unknown */
     res_interval kernels_ns; /* as in rec_steps */
     rec_part gap_part;       /* the largest part of the device's gaps between completions */
     /* Of the mean step, while the device does not work: nothing is submitted to it; something is,
-     * as far as that is told. NaN without completions. DISPATCH_TOLD: by a profile, so that is all
-     * of it, the way back to the host included. Else CALLS_NS more at most, what of Execute calls
-     * nothing hides; 0 with a profile. */
+     * as far as that is known. NaN without completions. DISPATCH_PROFILED: by a profile, so that is
+     * all of it, the way back to the host included. Else CALLS_NS more at most, what of Execute
+     * calls nothing hides; 0 with a profile. */
     double host_gap_ns, dispatch_gap_ns, calls_ns;
-    bool dispatch_told;
+    bool dispatch_profiled;
     double ahead_share; /* of the steps: the host was in the next one while the device worked */
     res_interval wall_ns;
     res_interval no_gaps_ns;   /* without host gaps: the device's own time */
@@ -500,18 +499,18 @@ typedef struct rec_answer {
     res_interval overhead_ns;  /* fixed cost of an execution, at most: the cheapest program's */
     res_interval fused_ns;     /* one execution instead of N; NaN where N is 1 */
     uint32_t executions;       /* N */
-    bool fixed_told;           /* whether OVERHEAD_NS could be told at all */
+    bool overhead_known;       /* whether OVERHEAD_NS is known at all */
     bool fixed_whole;          /* it is a short program's whole execution; else a call */
 } rec_answer;
 rec_answer rec_answer_make(const rec_steps *steps);
 
 /* How long step INDEX is in Execute calls while nothing that was submitted before keeps the
  * device busy, in ns. Of a call that had not returned when its execution ended, WITHIN_NS at most:
- * the program may have run in it. Completions do not tell when in a call the device begins. */
+ * the program may have run in it. Completions do not show when in a call the device begins. */
 double rec_step_calls_ns(const rec_steps *steps, size_t index, double within_ns);
-/* All of these calls in the mean step where they are a tenth of it, and no profile tells whether
+/* All of these calls in the mean step where they are a tenth of it, and no profile says whether
  * the device works in them; else 0. */
-double rec_untold_calls_ns(const rec_steps *steps, const rec_answer *answer);
+double rec_unattributed_calls_ns(const rec_steps *steps, const rec_answer *answer);
 
 /* Appends the answer in sentences, a line each, with their assumptions. */
 void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *out);

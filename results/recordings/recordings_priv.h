@@ -66,11 +66,11 @@ typedef struct rec_completion {
     uint32_t device; /* index of the device in the execution */
 } rec_completion;
 
-/* What the last execution of an executable that was asked of took. */
+/* Arguments that an executable took in its last execution with known deletions. */
 typedef struct rec_belief {
     uint64_t *answers; /* [words]: a bit for each argument; the process's own; NULL: none was */
     size_t words;
-    uint64_t kept; /* a hash of the inputs that it was told not to donate, in any order */
+    uint64_t kept; /* a hash of the inputs that it must not donate, in any order */
     uint32_t devices, arguments, kept_count;
     bool followed; /* others were believed to be like it */
 } rec_belief;
@@ -94,7 +94,7 @@ typedef struct rec_builder {
     size_t belief_count;
     const char **command, **frameworks, **errors, **lies; /* the process's own */
     size_t command_count, framework_count, error_count, lie_count;
-    /* Of the hashes of what came from outside: who made it cannot know which ones are alike. */
+    /* Of the hashes of what came from outside: its maker cannot know which ones are alike. */
     uint64_t seed;
     bool failed; /* no memory, or more things than indices */
 } rec_builder;
@@ -137,7 +137,7 @@ uint32_t *rec_build_operands(rec_builder *builder, size_t count);
 /* ---- which executions are a step (period.c, marks.c) --------------------------------------------
  */
 
-/* What comes again and again: the programs between two occurrences of the first of them. */
+/* A repeated sequence: the programs between two occurrences of the first of them. */
 typedef struct rec_period {
     uint32_t first;  /* position of one of its occurrences */
     uint32_t length; /* executions; 0: there is none */

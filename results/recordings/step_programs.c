@@ -84,33 +84,34 @@ static double host_of(const rec_steps *s, uint32_t at)
 static double median_of(const rec_steps *s, const use *uses, size_t count,
                         double (*of)(const rec_steps *, uint32_t), double *room)
 {
-    size_t told = 0;
+    size_t known = 0;
     for (size_t i = 0; i < count; i++) {
         const double value = of(s, uses[i].at);
         if (!isnan(value))
-            room[told++] = value;
+            room[known++] = value;
     }
-    return res_median(room, told);
+    return res_median(room, known);
 }
 
 /* The median over the steps of what the COUNT uses of one program take there together, over their
- * number. Completions of short executions are often told together: each but the first then takes no
- * time of its own, and so may their median. Steps in which one was unknown do not count. */
+ * number. Completions of short executions are often reported together: each but the first then
+ * takes no time of its own, and so may their median. Steps in which one was unknown do not count.
+ */
 static double share_of(const rec_steps *s, const use *uses, size_t count, double *room)
 {
-    size_t told = 0;
+    size_t known = 0;
     for (size_t from = 0, to; from < count; from = to) {
         double sum = 0;
         for (to = from; to < count && uses[to].within == uses[from].within; to++)
             sum += span_of(s, uses[to].at);
         if (!isnan(sum))
-            room[told++] = sum / (double)(to - from);
+            room[known++] = sum / (double)(to - from);
     }
-    return res_median(room, told);
+    return res_median(room, known);
 }
 
-/* What the profiler told of PROGRAM. Names are all that a profile has, so two programs of one name
- * cannot be told apart. NULL: nothing. */
+/* The profiler's times of PROGRAM. Names are all that a profile has, so two programs of one name
+ * cannot be separated. NULL: there are none. */
 static const rec_profile_program *profiled(const rec_process *p, uint32_t program)
 {
     const char *name = p->programs[program].name;
@@ -122,12 +123,12 @@ static const rec_profile_program *profiled(const rec_process *p, uint32_t progra
 
 static void add_kernels(rec_steps *s, rec_step_program *row)
 {
-    const rec_profile_program *told = profiled(s->process, row->program);
+    const rec_profile_program *known = profiled(s->process, row->program);
     const double nan = (double)NAN;
-    row->kernels_ns = told ? told->busy_ns : nan;
+    row->kernels_ns = known ? known->busy_ns : nan;
     s->kernels_ns.estimate += row->times * row->kernels_ns;
-    s->kernels_ns.low += row->times * (told ? told->low_ns : nan);
-    s->kernels_ns.high += row->times * (told ? told->high_ns : nan);
+    s->kernels_ns.low += row->times * (known ? known->low_ns : nan);
+    s->kernels_ns.high += row->times * (known ? known->high_ns : nan);
 }
 
 /* Kernels may last a little longer under the profiler than without it. */
@@ -148,7 +149,7 @@ static void judge_kernels(rec_steps *s)
     s->kernels_too_long = true;
 }
 
-/* Only kernels tell what of an execution's time is not the device's work: no completion is told
+/* Only kernels show what of an execution's time is not the device's work: no completion is reported
  * before its call has returned. */
 static void add_overheads(rec_steps *s)
 {
@@ -178,12 +179,12 @@ static placed row_of(const rec_steps *s, const use *uses, size_t count, double *
 {
     const rec_execution *first = execution_at(s, uses[0].at);
     double sum = 0;
-    size_t told = 0;
+    size_t known = 0;
     placed made = {.within = uses[0].at - s->list[uses[0].within].first};
     rec_step_program *row = &made.row;
     for (size_t i = 0; i < count; i++) {
         const double value = span_of(s, uses[i].at);
-        told += isnan(value) ? 0 : 1;
+        known += isnan(value) ? 0 : 1;
         sum += isnan(value) ? 0 : value;
     }
     row->program = uses[0].program;
@@ -191,7 +192,7 @@ static placed row_of(const rec_steps *s, const use *uses, size_t count, double *
     row->times = (double)count / (double)s->count;
     row->device_ns = median_of(s, uses, count, span_of, room);
     row->device_share_ns = share_of(s, uses, count, room);
-    row->device_step_ns = told ? sum / (double)told * row->times : (double)NAN;
+    row->device_step_ns = known ? sum / (double)known * row->times : (double)NAN;
     row->call_ns = median_of(s, uses, count, call_of, room);
     row->overhead_ns = (double)NAN;
     row->behind_ns = median_of(s, uses, count, behind_of, room);
@@ -461,18 +462,18 @@ bn_code rec_step_threads_make(rec_steps *steps, bn_status *st)
     uint64_t *room = malloc(3 * (steps->count + 1) * sizeof *room);
     bn_code code = BN_OK;
     const size_t count = tallies ? choose_threads(steps, tallies) : 0;
-    const size_t told = count < REC_MOST_THREADS ? count : REC_MOST_THREADS;
-    steps->threads = calloc(told + 1, sizeof *steps->threads);
+    const size_t known = count < REC_MOST_THREADS ? count : REC_MOST_THREADS;
+    steps->threads = calloc(known + 1, sizeof *steps->threads);
     if (!tallies || !room || !steps->threads)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the threads of steps");
     doing d = {room, room + steps->count, room + 2 * steps->count, 0, 0, 0};
-    for (size_t i = 0; code == BN_OK && i < told; i++) {
+    for (size_t i = 0; code == BN_OK && i < known; i++) {
         steps->threads[i].thread = tallies[i].thread;
         code = fill_thread(steps, &steps->threads[i], &d, st);
     }
     if (code == BN_OK) {
-        steps->thread_count = told;
-        steps->threads_untold = count - told;
+        steps->thread_count = known;
+        steps->threads_unlisted = count - known;
     }
     free(tallies);
     free(room);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of fewer steps nobody can say when they became steady. */
+/* Fewer steps do not show when they became steady. */
 #define LEAST_STEADY  8
 /* Batches in which warm-up is looked for, and the most steps of one. */
 #define LEAST_BATCHES 12
@@ -50,21 +50,11 @@ void rec_steps_free(rec_steps *steps)
 const char *rec_part_name(rec_part part)
 {
     static const char *const names[] = {
-#define X(member, name, text) name,
+#define X(member, name) name,
         REC_PARTS(X)
 #undef X
     };
     return names[part];
-}
-
-const char *rec_part_text(rec_part part)
-{
-    static const char *const texts[] = {
-#define X(member, name, text) text,
-        REC_PARTS(X)
-#undef X
-    };
-    return texts[part];
 }
 
 /* ---- whose executions --------------------------------------------------------------------------
@@ -275,8 +265,9 @@ static size_t warming(const double *values, size_t count)
     return best;
 }
 
-/* What step I took: its wall or, where the step before stands before it and the ends of both on the
- * device are known, from the one end to the other. A host that runs ahead does not change that. */
+/* Duration of step I: its wall time or, where the step before stands before it and the ends of both
+ * on the device are known, from the one end to the other. A host that runs ahead does not change
+ * that. */
 static double time_of(const rec_steps *s, size_t i)
 {
     const rec_step *step = &s->list[i], *before = i ? step - 1 : NULL;

@@ -108,7 +108,7 @@ static const char *name_of(const timeline *t, uint32_t program)
                                                                     : "\"program\"";
 }
 
-/* What an execution did on one device: the gap before it, itself, and the end of the flow from its
+/* Puts an execution on one device: the gap before it, itself, and the end of the flow from its
  * call, whose number is that of the span. */
 static void put_span(timeline *t, const rec_execution *x, size_t index)
 {
@@ -174,7 +174,7 @@ static void put_transfer(timeline *t, const rec_call *call, size_t index)
     for (int i = 0; i < 2; i++) {
         res_trace_event(&t->trace, call_name(call->kind), kinds[i], HOST,
                         lane_of_thread(t, call->thread), times[i]);
-        /* A local id: with a global one Perfetto shows the slice beside all processes. */
+        /* A local id: with a global one Perfetto shows the slice apart from all processes. */
         bn_text_printf(&t->trace.text, ",\"cat\":\"transfer\",\"id2\":{\"local\":\"0x%zx\"}}",
                        index + 1);
     }
@@ -216,7 +216,7 @@ static size_t free_lane(timeline *t, size_t plane, uint64_t begin, size_t *plane
     return lane;
 }
 
-/* What the plugin's own profiler told, where it is known when that was. */
+/* Kernels of the plugin's own profiler, where their times are known. */
 static void put_profile(timeline *t)
 {
     const rec_profile *profile = &t->process->profile;
@@ -252,7 +252,7 @@ static void put_steps(timeline *t)
         if (!shown(t, step->begin_ns))
             continue;
         snprintf(name, sizeof name, "\"step %zu\"", i);
-        /* xprof tells steps from each other by their numbers. */
+        /* xprof distinguishes steps by their numbers. */
         res_trace_slice(&t->trace, t->trace.space ? "\"step\"" : name, STEPS, 1, step->begin_ns,
                         step->begin_ns + step->wall_ns);
         res_trace_number(&t->trace, i);

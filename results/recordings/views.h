@@ -17,7 +17,7 @@ typedef struct rec_naming {
     /* When the program was started and had ended, on the recording's clock; 0: as recording.json
      * says, or else from the recorder's start to the last call. */
     uint64_t begun_ns, ended_ns;
-    const char *step_program; /* that the user said steps begin with; NULL: nobody did */
+    const char *step_program; /* that the user said steps begin with; NULL: not given */
 } rec_naming;
 #define REC_UNKNOWN "unknown" /* what a record's model is called where it is unknown */
 

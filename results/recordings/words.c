@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* So much of the wall time in calls makes it doubtful whether the device works. */
-#define UNTOLD 0.1
+#define UNATTRIBUTED 0.1
 
 void rec_time_put(bn_text *out, double ns)
 {
@@ -79,7 +79,7 @@ static void put_rest(double rest_ns, bn_text *out)
                       "them until the host was notified");
 }
 
-double rec_untold_calls_ns(const rec_steps *steps, const rec_answer *answer)
+double rec_unattributed_calls_ns(const rec_steps *steps, const rec_answer *answer)
 {
     double sum = 0, wall = 0;
     if (isfinite(answer->kernels_ns.estimate))
@@ -88,12 +88,12 @@ double rec_untold_calls_ns(const rec_steps *steps, const rec_answer *answer)
         wall += (double)steps->list[i].wall_ns;
         sum += rec_step_calls_ns(steps, i, (double)INFINITY);
     }
-    return sum > UNTOLD * wall ? sum / (double)steps->count : 0;
+    return sum > UNATTRIBUTED * wall ? sum / (double)steps->count : 0;
 }
 
 static void put_device_bound(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
-    const double calls_ns = rec_untold_calls_ns(s, a);
+    const double calls_ns = rec_unattributed_calls_ns(s, a);
     bn_text_printf(out, "Device-bound: the device works %.0f %% of the time",
                    percent(a->busy_share));
     if (!(calls_ns > 0)) {
@@ -112,7 +112,7 @@ static void put_device_bound(const rec_steps *s, const rec_answer *a, bn_text *o
 static void put_waiting(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
     const double wall = rec_steps_wall(s).mean_ns, events = rec_steps_busy(s).mean_ns;
-    const double busy = a->dispatch_told ? a->kernels_ns.estimate : events;
+    const double busy = a->dispatch_profiled ? a->kernels_ns.estimate : events;
     const double gaps = wall - events, rest = events - busy, least = 0.01 * wall;
     const bool rest_first = rest > gaps;
     bn_text_printf(out, "the device works %.0f %% of the time and waits ", percent(a->busy_share));
@@ -129,7 +129,7 @@ static void put_waiting(const rec_steps *s, const rec_answer *a, bn_text *out)
         put_rest(rest, out);
     }
     bn_text_puts(out, ".");
-    if (!a->dispatch_told)
+    if (!a->dispatch_profiled)
         return;
     bn_text_puts(out, " For ");
     rec_time_put(out, a->host_gap_ns);
@@ -157,7 +157,7 @@ static void put_dispatch_bound(const rec_steps *s, const rec_answer *a, bn_text 
     bn_text_puts(out, "Dispatch-bound: ");
     if (a->busy_share < 0.9) {
         put_waiting(s, a, out);
-        if (!a->dispatch_told && a->calls_ns > 0) {
+        if (!a->dispatch_profiled && a->calls_ns > 0) {
             bn_text_puts(out, " Some of the device time may be the host's: ");
             put_calls(a, a->calls_ns, out);
         }
@@ -172,7 +172,7 @@ static void put_dispatch_bound(const rec_steps *s, const rec_answer *a, bn_text 
 
 static void put_host_bound(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
-    const double calls_ns = rec_untold_calls_ns(s, a);
+    const double calls_ns = rec_unattributed_calls_ns(s, a);
     bn_text_puts(out, "Host-bound: ");
     put_waiting(s, a, out);
     if (calls_ns > 0) {
@@ -234,7 +234,7 @@ static void put_no_gaps(const rec_steps *s, const rec_answer *a, bn_text *out)
     if (isnan(a->no_gaps_ns.estimate))
         return;
     bn_text_printf(out, "Without host gaps a step would take %s",
-                   rec_untold_calls_ns(s, a) > 0 ? "at most " : "");
+                   rec_unattributed_calls_ns(s, a) > 0 ? "at most " : "");
     rec_interval_put(out, a->no_gaps_ns);
     bn_text_puts(out, " instead of ");
     rec_interval_put(out, a->wall_ns);
@@ -253,7 +253,7 @@ static void put_fused(const rec_answer *a, bn_text *out)
 {
     if (a->executions <= 1)
         return;
-    if (!a->fixed_told) {
+    if (!a->overhead_known) {
         bn_text_puts(out, "The fixed cost of an execution is unknown: no call returns before its "
                           "execution has ended, so programs may run within their calls.\n");
         return;
@@ -271,7 +271,7 @@ static void put_fused(const rec_answer *a, bn_text *out)
     bn_text_puts(out, "Host work between executions, and gains of fusion, come on top.\n");
 }
 
-/* Why figures are means. Only completions tell that the host runs ahead. */
+/* Why figures are means. Only completions show that the host runs ahead. */
 static void put_cycle(const rec_steps *s, bn_text *out)
 {
     if (s->cycle <= 1)

@@ -232,11 +232,11 @@ static bool times_fit(const uint64_t *ns, size_t count)
 /* Rounds and probes have members of this type only. */
 #define WORDS_OF(type) (sizeof(type) / sizeof(uint64_t))
 
-/* COUNT numbers of rounds or probes: times, counts, or RES_UNTOLD. */
+/* COUNT numbers of rounds or probes: times, counts, or RES_UNKNOWN. */
 static bool numbers_fit(const uint64_t *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (numbers[i] > RES_MOST_NS && numbers[i] != RES_UNTOLD)
+        if (numbers[i] > RES_MOST_NS && numbers[i] != RES_UNKNOWN)
             return false;
     return true;
 }

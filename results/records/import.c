@@ -149,7 +149,7 @@ static bn_code put_rest(const json_t *line, bn_text *out, bn_status *st)
     return code;
 }
 
-/* The settings beside the flags of XLA; those that all runs have are not named. */
+/* The settings other than the flags of XLA; those that all runs have are not named. */
 static bn_code put_settings(const json_t *line, bn_text *out, bn_status *st)
 {
     static const char *const rows[][3] = {{"model", "suite_name", "torchbench"},

@@ -193,7 +193,7 @@ static json_t *ledger_json(const res_record *record)
     return ledger;
 }
 
-/* The sum over the rounds of the member at OFFSET; null where all of them have RES_UNTOLD. */
+/* The sum over the rounds of the member at OFFSET; null where all of them have RES_UNKNOWN. */
 static json_t *round_sum(const res_record *record, size_t offset)
 {
     uint64_t sum = 0;
@@ -201,8 +201,8 @@ static json_t *round_sum(const res_record *record, size_t offset)
     for (size_t i = 0; i < record->round_count; i++) {
         uint64_t value;
         memcpy(&value, (const char *)&record->rounds[i] + offset, sizeof value);
-        known = known || value != RES_UNTOLD;
-        sum += value != RES_UNTOLD ? value : 0;
+        known = known || value != RES_UNKNOWN;
+        sum += value != RES_UNKNOWN ? value : 0;
     }
     return known ? res_json_real((double)sum) : json_null();
 }

@@ -159,18 +159,18 @@ static const struct {
     [RES_FAULT_COPY] = {20, "is a copy", "are copies"},
 };
 
-bool res_damaged_told(res_told *told, const res_damaged *one)
+bool res_damaged_reported(res_reported *reported, const res_damaged *one)
 {
-    return ++told->count[one->fault] <= faults[one->fault].most;
+    return ++reported->count[one->fault] <= faults[one->fault].most;
 }
 
-void res_put_untold(const res_told *told, bn_text *out)
+void res_put_unreported(const res_reported *reported, bn_text *out)
 {
     const char *between = "";
     for (int i = 0; i < RES_FAULT_COUNT; i++) {
-        if (told->count[i] <= faults[i].most)
+        if (reported->count[i] <= faults[i].most)
             continue;
-        const size_t rest = told->count[i] - faults[i].most;
+        const size_t rest = reported->count[i] - faults[i].most;
         bn_text_printf(out, "%s%zu more file%s %s", between, rest, rest == 1 ? "" : "s",
                        rest == 1 ? faults[i].one : faults[i].many);
         between = ", ";
@@ -293,7 +293,7 @@ static bool is_trusted(const struct stat *info, uid_t owner, const char *path, b
 }
 
 /* The text of the index at PATH, with *LINES in it; NULL where there is none that can be used. WHY
- * says so if that is because of who may write it. */
+ * says so if that is because of its permissions or owner. */
 static char *read_usable(const char *path, size_t most, uid_t owner, const char **lines,
                          bn_status *why)
 {

@@ -43,7 +43,7 @@ const char *res_offload_word(const res_record *record, int64_t *asked, int64_t *
                              : "in part";
 }
 
-int64_t res_handed_on(const res_record *record, int64_t *rearranged)
+int64_t res_passed_in_layout(const res_record *record, int64_t *rearranged)
 {
     int64_t handed_on = 0;
     *rearranged = 0;

@@ -1,6 +1,6 @@
 /*
  * names.c - names of records: their ids, their files in a store, and the other files of a store's
- * folder. Nobody else knows how these names are built.
+ * folder. No other file knows how these names are built.
  *
  *   20250131T235959.123456789Z-host-pid-counter        an id: as text they sort by time
  *   ID-MODEL-PHASE-MODE.h5                             a record

@@ -45,7 +45,7 @@ typedef struct rounds {
 
 static bool is_known(uint64_t value)
 {
-    return value > 0 && value != RES_UNTOLD;
+    return value > 0 && value != RES_UNKNOWN;
 }
 
 static void add_round(rounds *all, const res_probe *p)
@@ -62,7 +62,7 @@ static void add_round(rounds *all, const res_probe *p)
 
 static bool usable(const res_probe *p)
 {
-    return p->depth >= 2 && p->depth != RES_UNTOLD && is_known(p->awaited_ns) &&
+    return p->depth >= 2 && p->depth != RES_UNKNOWN && is_known(p->awaited_ns) &&
            is_known(p->queued_ns) && p->first_ns <= p->awaited_ns;
 }
 

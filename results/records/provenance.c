@@ -68,7 +68,8 @@ void res_environment_add_framework(json_t *object)
             add_variable(object, *variable);
 }
 
-/* ---- who was measured ---------------------------------------------------------------- */
+/* ---- the runtime that was measured
+ * ---------------------------------------------------------------- */
 
 bool res_same_label(const char *a, const char *b)
 {

@@ -29,7 +29,7 @@
 #define RES_MOST_COMPILES 10000
 
 /* An unknown figure of a round or a probe. */
-#define RES_UNTOLD UINT64_MAX
+#define RES_UNKNOWN UINT64_MAX
 
 /* A round: steps of one experiment in a row, between those of the others that are measured
  * beside it in the same process. The columns of the table in files. */
@@ -188,9 +188,9 @@ BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t exe
  */
 const char *res_offload_word(const res_record *record, int64_t *asked, int64_t *found);
 /* How many arguments RECORD's graphs take as earlier graphs of the step laid them out (--layouts
- * auto), and in *REARRANGED how many of them are not laid out by rows; 0: it hands nothing on so.
+ * auto), and in *REARRANGED how many of them are not laid out by rows; 0: it passes none so.
  */
-int64_t res_handed_on(const res_record *record, int64_t *rearranged);
+int64_t res_passed_in_layout(const res_record *record, int64_t *rearranged);
 /* Whether RECORD is of a run that succeeded and has measured steps. */
 bool res_record_good(const res_record *record);
 
@@ -300,7 +300,7 @@ double res_provenance_number(const res_record *record, res_provenance_id member)
 /* Sets MEMBER, whose section is there, to VALUE (stolen); NULL: it stays as it is. */
 void res_provenance_set(res_record *record, res_provenance_id member, json_t *value);
 
-/* ---- who was measured (provenance.c) --------------------------------------- */
+/* ---- the runtime that was measured (provenance.c) --------------------------------------- */
 
 /* Puts variables of the environment whose text begins with one of PREFIXES ("LD_PRELOAD=",
  * "MALLOC_"; ended by NULL) into OBJECT by their names, but for empty ones. */
@@ -338,7 +338,7 @@ const char *res_mark_front_end(const char *conditions_mark);
 bool res_same_label(const char *a, const char *b);
 /* SHA-256 of the plugin that a record is of, or "". */
 const char *res_plugin_sha256(const res_record *record);
-/* Who a runtime is: name, path, sha256, versions, attributes, label, options (new
+/* Identity of a runtime: name, path, sha256, versions, attributes, label, options (new
  * reference). */
 json_t *res_runtime_identity(const res_record *record);
 
@@ -496,16 +496,16 @@ typedef struct res_damaged {
  * are records nor are called like one. */
 size_t res_damaged_lost(const res_damaged *list, size_t count);
 /* Names files of a list without end: whether ONE, of a list that was passed in its order, is to be
- * named. TOLD, zero at first, counts. */
-typedef struct res_told {
+ * named. REPORTED, zero at first, counts. */
+typedef struct res_reported {
     size_t count[RES_FAULT_COUNT];
-} res_told;
-bool res_damaged_told(res_told *told, const res_damaged *one);
+} res_reported;
+bool res_damaged_reported(res_reported *reported, const res_damaged *one);
 /* "4997 more files are no records": the sentence on those that were not to be named; nothing where
  * all were. */
-void res_put_untold(const res_told *told, bn_text *out);
+void res_put_unreported(const res_reported *reported, bn_text *out);
 /* Records of one cell, mode and number of graphs that were not read, since they are of other builds
- * than the latest (res_newest_read). */
+ * than the latest (res_latest_read). */
 typedef struct res_unread {
     res_experiment experiment; /* of one of them */
     bool simulated;
@@ -533,7 +533,7 @@ void res_collection_free(res_collection *all);
  * that cannot be read is passed over. The folder is listed once; an index is neither needed nor
  * made. The record is VISIT's for the call only. A store that is not there has none. */
 typedef bool res_visit(void *context, size_t which, const res_record *record);
-void res_store_visit_newest(const char *store, const res_experiment *list, size_t count,
+void res_store_visit_latest(const char *store, const res_experiment *list, size_t count,
                             size_t most, res_visit *visit, void *context);
 /* Removes temporary files that process PID (our worker, which is dead) left. */
 void res_store_sweep(const char *store, long pid);

@@ -260,7 +260,7 @@ static bool visit_file(const char *store, const named *file, res_visit *visit, v
     return more;
 }
 
-void res_store_visit_newest(const char *store, const res_experiment *list, size_t count,
+void res_store_visit_latest(const char *store, const res_experiment *list, size_t count,
                             size_t most, res_visit *visit, void *context)
 {
     size_t taken = 0, opened = 0;

@@ -11,7 +11,7 @@
  * and spaces to the end. It is checked before HDF5 sees a byte, because the library does not
  * survive damaged files: of 300 records with one to four bytes changed and the seal made anew,
  * version 1.10.8 crashed on 13 and never returned from one. The seal protects against accidents
- * only: whoever damages a record on purpose can seal it as well.
+ * only: a record that is damaged on purpose can be sealed as well.
  */
 #include "results/records/store_priv.h"
 

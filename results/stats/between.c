@@ -32,15 +32,16 @@ void res_cut_nights(const double *x, size_t count, double *room, double *cut)
 }
 
 /* Fills KNOWN from COUNT logs X; ROOM is for twice as many. */
-static void judge(const double *x, size_t count, size_t newest, double *room, res_newest *known)
+static void judge(const double *x, size_t count, size_t latest, double *room,
+                  res_latest_nights *known)
 {
-    const size_t m = count - newest;
+    const size_t m = count - latest;
     double *cut = room + count;
     res_cut_nights(x, m, room, cut);
     const double level = gsl_stats_mean(cut, 1, m), freedom = (double)m - 1;
     const double s = fmax(gsl_stats_sd(cut, 1, m), RES_LEAST_DEVIATION);
-    const double off = gsl_stats_mean(x + m, 1, newest) - level;
-    const double error = s * sqrt(1 / (double)newest + 1 / (double)m);
+    const double off = gsl_stats_mean(x + m, 1, latest) - level;
+    const double error = s * sqrt(1 / (double)latest + 1 / (double)m);
     const double half = error * gsl_cdf_tdist_Qinv(0.025, freedom);
     const double alone = s * sqrt(1 + 1 / (double)m) * gsl_cdf_tdist_Qinv(ALONE, freedom);
     known->nights = m;
@@ -52,27 +53,27 @@ static void judge(const double *x, size_t count, size_t newest, double *room, re
         known->each = known->each && copysign(1, off) * (x[i] - level) > fmax(alone, fabs(off) / 2);
 }
 
-res_newest res_newest_of(const double *values, size_t count, size_t newest)
+res_latest_nights res_latest_nights_of(const double *values, size_t count, size_t latest)
 {
     const double nan = (double)NAN;
-    res_newest known = {.deviation = nan, .ratio = {nan, nan, nan}, .p = 1};
+    res_latest_nights known = {.deviation = nan, .ratio = {nan, nan, nan}, .p = 1};
     double *room = bn_zalloc(3 * count, sizeof *room);
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
         if (isfinite(values[i]) && values[i] > 0)
             room[n++] = log(values[i]);
-    if (n >= newest + RES_LEVEL_NIGHTS)
-        judge(room, n, newest, room + count, &known);
+    if (n >= latest + RES_LEVEL_NIGHTS)
+        judge(room, n, latest, room + count, &known);
     free(room);
     return known;
 }
 
-double res_newest_visible(const res_newest *known, size_t newest, double level)
+double res_latest_nights_mde(const res_latest_nights *known, size_t latest, double level)
 {
     if (known->nights == 0)
         return (double)INFINITY;
     const double freedom = (double)known->nights - 1;
-    const double error = known->deviation * sqrt(1 / (double)newest + 1 / (double)known->nights);
+    const double error = known->deviation * sqrt(1 / (double)latest + 1 / (double)known->nights);
     return expm1(error *
                  (gsl_cdf_tdist_Qinv(level / 2, freedom) + gsl_cdf_tdist_Pinv(POWER, freedom)));
 }

@@ -198,7 +198,7 @@ static size_t look(search *s, size_t window, bool dry)
     return places;
 }
 
-/* Looks once more beside each place that was proposed. A rise that was fixed soon has two ends: a
+/* Looks once more next to each place that was proposed. A rise that was fixed soon has two ends: a
  * window that begins or ends at one of them hides the other. Few places are proposed in a series
  * without changes, so this hardly adds places. */
 static void look_beside(search *s, size_t window)
@@ -312,20 +312,20 @@ static void predict(search *s, const res_change_options *options, res_changes *f
     const double deviation = fmax(sqrt(squares / freedom), FLOOR);
     const double error = deviation * sqrt(1 + 1 / (double)m);
     const double half = error * gsl_cdf_tdist_Qinv(PREDICT_LEVEL / 2, freedom);
-    const double newest = s->x[s->n - 1] - mean;
-    found->newest = (res_interval){exp(newest), exp(-half), exp(half)};
-    found->newest_p = 2 * gsl_cdf_tdist_Q(fabs(newest) / error, freedom);
+    const double latest = s->x[s->n - 1] - mean;
+    found->latest = (res_interval){exp(latest), exp(-half), exp(half)};
+    found->latest_p = 2 * gsl_cdf_tdist_Q(fabs(latest) / error, freedom);
     found->noise = deviation;
     for (size_t i = s->n; i > to; i--) {
         const double night = s->x[i - 1] - mean;
-        if (fabs(night) < fmax(half, log1p(options->least_effect)) || night * newest < 0)
+        if (fabs(night) < fmax(half, log1p(options->least_effect)) || night * latest < 0)
             break;
-        found->newest_run++;
+        found->latest_run++;
     }
     /* To detect a change in 4 of 5 cases takes 0.84 more than the critical t. The place has to be
      * found as well, which takes about as much again (test_changepoint.c). */
     const double needed = gsl_cdf_tdist_Qinv(s->level / 2, freedom) + SURE;
-    found->visible = expm1(needed * deviation * sqrt(1 / (double)LEAST + 1 / (double)m));
+    found->mde = expm1(needed * deviation * sqrt(1 / (double)LEAST + 1 / (double)m));
 }
 
 /* ---- all of it --------------------------------------------------------------------------- */
@@ -370,8 +370,8 @@ static bn_code check(const res_change_options *options, bn_status *st)
 bn_code res_changes_find(const double *values, size_t count, const res_change_options *options,
                          res_changes *found, bn_status *st)
 {
-    *found = (res_changes){.noise = (double)NAN, .newest_p = (double)NAN, .visible = (double)NAN};
-    found->newest = (res_interval){(double)NAN, (double)NAN, (double)NAN};
+    *found = (res_changes){.noise = (double)NAN, .latest_p = (double)NAN, .mde = (double)NAN};
+    found->latest = (res_interval){(double)NAN, (double)NAN, (double)NAN};
     bn_code code = check(options, st);
     if (code != BN_OK)
         return code;

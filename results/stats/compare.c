@@ -15,9 +15,10 @@
  * than half as wide as it should be. And P values have no quantiles further out.
  * `bench selftest statistics` prints how often both intervals hold the truth.
  *
- * By looks, the interval is that of the look's share of 5 %, so that it holds the truth in 95 of
- * 100 cases at whichever look the comparison ends (C. Jennison and B. W. Turnbull, "Repeated
- * confidence intervals for group sequential clinical trials", Controlled Clinical Trials 5, 1984).
+ * With interim analyses, the interval is that of the analysis' share of 5 %, so that it holds the
+ * truth in 95 of 100 cases at whichever the comparison ends (C. Jennison and B. W. Turnbull,
+ * "Repeated confidence intervals for group sequential clinical trials", Controlled Clinical Trials
+ * 5, 1984).
  */
 #include "results/stats/stats_priv.h"
 
@@ -70,11 +71,11 @@ static void halves(uint64_t state, size_t count, bool *b_first)
     }
 }
 
-void res_order(uint64_t seed, size_t pairs, bool looks, bool *b_first)
+void res_order(uint64_t seed, size_t pairs, bool interim, bool *b_first)
 {
     const uint64_t state = mixed(seed);
     size_t by_halves = pairs < RES_COIN_PAIRS ? pairs : 0;
-    if (looks)
+    if (interim)
         by_halves = pairs < RES_HALVES ? pairs : RES_HALVES;
     halves(state, by_halves, b_first);
     for (size_t i = by_halves; i < pairs; i++)
@@ -258,7 +259,7 @@ static void begin_comparison(const double *d, size_t count, const res_compare_op
                              res_comparison *c)
 {
     *c = (res_comparison){.bootstrap = no_interval, .delta = o->delta, .weight = 1};
-    c->share = res_look_share(o->looks, count);
+    c->share = res_interim_share(o->interim, count);
     c->pairs = keep_pairs(d, count, c->kept);
     c->disturbed = count - c->pairs;
     for (size_t i = 0; i < c->pairs; i++)

@@ -9,12 +9,12 @@
  * a number of pairs that choose_test explains. Below that nothing is significant. The choice
  * depends on the numbers of pairs and comparisons, never on p.
  *
- * With interim analyses ("looks"), p is divided by the look's share of the level (compare_looks.c).
- * Such a p, taken at the look at which a comparison ends, is at most X with a probability of at
- * most X. So Holm's adjustment of these keeps the level of a family over all its looks, whichever
+ * With interim analyses, p is divided by the analysis' share of the level (compare_interim.c). Such
+ * a p, taken at the analysis at which a comparison ends, is at most X with a probability of at most
+ * X. So Holm's adjustment of these keeps the level of a family over all its analyses, whichever
  * of its comparisons end earlier than others (Y. Ye, A. Li, L. Liu and B. Yao, "A group sequential
  * Holm procedure with multiple primary endpoints", Statistics in Medicine 32, 2013). p at the last
- * look is used, and no smaller one of a look before, so that verdict and interval are of the same
+ * analysis is used, and no smaller one before it, so that verdict and interval are of the same
  * pairs.
  */
 #include "results/stats/stats_priv.h"
@@ -87,8 +87,8 @@ static double chance_alike(size_t pairs, size_t left_out)
  * certain. But processes may have two speeds by chance, fast and slow (by a layout of memory, say),
  * and then a quarter of the pairs differs one way. So t is used only where the chance that all
  * pairs do, or all but those that were left out, takes no more than its share of the false alarms
- * that are allowed. Pairs that all agree after many looks did so at each look before: this chance
- * is taken once, so the look's share of the level does not matter to it.
+ * that are allowed. Pairs that all agree after many analyses did so at each one before: this
+ * chance is taken once, so the analysis' share of the level does not matter to it.
  */
 #define ALIKE_SHARE 0.25
 static res_test choose_test(const res_comparison *c, double level)
@@ -125,13 +125,13 @@ static double critical(const res_comparison *c)
 }
 
 /*
- * P of the comparison's test at its look, where one look alone would say P.
+ * P of the comparison's test at its interim analysis, where one alone would say P.
  *
  * Where each side has one value in all its processes there is no spread to judge a difference by,
  * but a bound on how often like sides would appear so. Sides that do after many pairs did at each
- * look before, so looks do not add to it.
+ * analysis before, so interim analyses do not add to it.
  */
-static double of_look(const res_comparison *c, double p)
+static double of_analysis(const res_comparison *c, double p)
 {
     if (c->test == RES_TEST_NONE)
         return 1;
@@ -143,7 +143,7 @@ static double of_look(const res_comparison *c, double p)
 /*
  * All that depends on the family, whose weights sum to WEIGHTS, but for Holm's adjustment.
  *
- * The minimum detectable effect (smallest_visible) is the test's critical mean plus the
+ * The minimum detectable effect (mde) is the test's critical mean plus the
  * quantile of Student's t that the power asks for, in standard errors (H. S.
  * Bloom, "Minimum detectable effects", Evaluation Review 19, 1995, with the
  * test's own critical value for his t). Were it added to this very experiment
@@ -162,14 +162,14 @@ static void size_up(res_comparison *c, double weights, const res_compare_options
     c->family = weights / c->weight;
     c->level = o->level * c->share / c->family;
     c->test = choose_test(c, o->level);
-    c->p = of_look(c, c->test == RES_TEST_FLIP ? c->p_flip : c->p_t);
+    c->p = of_analysis(c, c->test == RES_TEST_FLIP ? c->p_flip : c->p_t);
     c->critical = critical(c);
-    c->smallest_visible = (double)INFINITY;
+    c->mde = (double)INFINITY;
     c->p_equivalent = 1;
     if (c->test == RES_TEST_NONE)
         return;
-    c->smallest_visible = expm1(c->critical + gsl_cdf_tdist_Pinv(POWER, freedom(c)) * c->error);
-    c->p_equivalent = of_look(c, res_upper_tail(delta - mean, c->error, freedom(c)));
+    c->mde = expm1(c->critical + gsl_cdf_tdist_Pinv(POWER, freedom(c)) * c->error);
+    c->p_equivalent = of_analysis(c, res_upper_tail(delta - mean, c->error, freedom(c)));
 }
 
 /* A difference that is significant by flips may lie within Student's interval: no row claims both.

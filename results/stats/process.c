@@ -138,7 +138,7 @@ double res_estimate_half(const res_estimate *estimate, double level)
                : (double)NAN;
 }
 
-double res_estimate_visible(const res_estimate *estimate, double times, double level)
+double res_estimate_mde(const res_estimate *estimate, double times, double level)
 {
     const double freedom = times * (estimate->freedom + 1) - 1;
     if (!isfinite(estimate->error) || !(estimate->freedom > 0) || !(freedom > 0))
@@ -169,7 +169,7 @@ double res_estimate_p(const res_estimate *estimate)
     return 2 * gsl_cdf_tdist_Q(mean / error, estimate->freedom);
 }
 
-bool res_told_from(res_interval interval, double value)
+bool res_excludes(res_interval interval, double value)
 {
     return interval.low > value || interval.high < value;
 }

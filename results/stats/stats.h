@@ -78,7 +78,7 @@ double res_estimate_half(const res_estimate *estimate, double level);
  * in RES_POWER of all samples of TIMES as many processes, if they lie as far apart as these; NaN
  * where that is unknown. */
 #define RES_POWER 0.8
-double res_estimate_visible(const res_estimate *estimate, double times, double level);
+double res_estimate_mde(const res_estimate *estimate, double times, double level);
 /* The mean with its 95 % interval; the bounds are NaN where there is none. */
 res_interval res_estimate_interval(const res_estimate *estimate);
 /* The same for a mean of LOGS: all three are exp of it. */
@@ -87,7 +87,7 @@ res_interval res_estimate_ratio(const res_estimate *logs);
 double res_estimate_p(const res_estimate *estimate);
 
 /* Whether INTERVAL has bounds and VALUE lies outside: the only meaning of "significant". */
-bool res_told_from(res_interval interval, double value);
+bool res_excludes(res_interval interval, double value);
 /* Effective sample size: how many independent values estimate a mean as well as COUNT values in a
  * row, of which neighbours may be alike; at most COUNT. */
 double res_independent_samples(const double *values, size_t count);
@@ -127,18 +127,18 @@ typedef enum res_test {
     RES_TEST_CONSTANT /* each side has one value in all its processes: see compare_family.c */
 } res_test;
 
-/* The planned looks (interim analyses) at a comparison, which may end at any of them as soon as it
- * is decided; each value is the pairs of the last look. See res_next_look. */
-typedef enum res_looks {
-    RES_LOOKS_NONE = 0,   /* a fixed number of pairs, judged once */
-    RES_LOOKS_USUAL = 12, /* after 4, 5, 6, 8, 10 and 12 pairs */
-    RES_LOOKS_SHORT = 24  /* of short steps: after 4, 6, 8, 12, 18 and 24 pairs */
-} res_looks;
+/* The planned interim analyses of a comparison, which may end at any of them as soon as it is
+ * decided; each value is the pairs of the last. See res_next_interim. */
+typedef enum res_interim {
+    RES_INTERIM_NONE = 0,   /* a fixed number of pairs, judged once */
+    RES_INTERIM_USUAL = 12, /* after 4, 5, 6, 8, 10 and 12 pairs */
+    RES_INTERIM_SHORT = 24  /* of short steps: after 4, 6, 8, 12, 18 and 24 pairs */
+} res_interim;
 
 typedef struct res_compare_options {
     double level;     /* of false alarms in a family, 0.05 */
     double delta;     /* within which sides are equivalent: 0.03 is a ratio of 1/1.03 to 1.03 */
-    res_looks looks;  /* pairs were run until something was decided */
+    res_interim interim; /* pairs were run until something was decided */
     size_t resamples; /* of BOOTSTRAP; 0: it is left NaN */
     uint64_t seed;
 } res_compare_options;
@@ -148,8 +148,9 @@ res_compare_options res_compare_defaults(void);
 
 typedef struct res_comparison {
     /* Geometric mean of B over A with its 95 % interval, of this comparison alone: by Student's t
-     * over the pairs, or by flips where that is wider (compare.c). By looks it is wider, so that it
-     * holds the truth as often whenever the comparison ended. The bounds are NaN below 3 pairs. */
+     * over the pairs, or by flips where that is wider (compare.c). With interim analyses it is
+     * wider, so that it holds the truth as often whenever the comparison ended. The bounds are NaN
+     * below 3 pairs. */
     res_interval ratio;
     /* By steps only, and of a fixed number of pairs. The same by the hierarchical percentile
      * bootstrap (pairs, then blocks of steps), which is too narrow for few pairs. For comparison
@@ -160,21 +161,21 @@ typedef struct res_comparison {
     size_t kept[RES_MOST_PAIRS];      /* those that count, ascending */
     double log_ratio[RES_MOST_PAIRS]; /* of each of them */
     double error;                     /* standard error of the mean log ratio */
-    double p_flip, p_t;               /* no difference, by each test, as if there were one look */
-    double share;                     /* of the level at this look; 1: a fixed number of pairs */
+    double p_flip, p_t; /* no difference, by each test, as if it were the only analysis */
+    double share;       /* of the level at this analysis; 1: a fixed number of pairs */
     double delta;                     /* within which its sides are equivalent */
     bool constant;                    /* all values of A are one, and all of B */
     double weight;                    /* its part of the family's level is this over all weights */
     /* All below depends on the family. */
     double family; /* the size of a family of its like: all weights over its own */
     res_test test;
-    double level;     /* at this look, over FAMILY: what one comparison is sure of */
+    double level;     /* at this analysis, over FAMILY: what one comparison is sure of */
     double p, p_holm; /* of TEST, over its share of the level */
     double p_equivalent, p_equivalent_holm; /* a difference of DELTA or more (TOST) */
     double critical; /* least log ratio that is significant by TEST at LEVEL */
     /* Minimum detectable effect, as 0.02 for 2 %: the smallest difference that this experiment
      * would have found significant at LEVEL with a probability of 80 %; infinite where none. */
-    double smallest_visible;
+    double mde;
     res_verdict verdict;
 } res_comparison;
 
@@ -183,22 +184,22 @@ typedef struct res_comparison {
  * difference of like sides is as likely to have either sign, whatever the machine does (R. A.
  * Fisher, "The Design of Experiments", 1935), and no interference can keep pace with a rhythm, as
  * it can with ABBA. Of fewer than RES_COIN_PAIRS pairs B runs first in half, drawn at random, so
- * that a drift cancels. By LOOKS this is so of the first RES_HALVES. A later stage takes another
- * SEED.
+ * that a drift cancels. With INTERIM analyses this is so of the first RES_HALVES. A later stage
+ * takes another SEED.
  */
 #define RES_COIN_PAIRS 8
 #define RES_HALVES     4
-void res_order(uint64_t seed, size_t pairs, bool looks, bool *b_first);
+void res_order(uint64_t seed, size_t pairs, bool interim, bool *b_first);
 
 /*
- * Looks. Each of the planned ones has a share of the level (compare_looks.c), and what is claimed
- * over all of them is wrong no more often than one look would be. An end between two looks, which
+ * Each planned analysis has a share of the level (compare_interim.c), and what is claimed over all
+ * of them is wrong no more often than one analysis would be. An end between two analyses, which
  * the verdicts did not bring about, takes the share of the later one.
  */
-/* The next of LOOKS after PAIRS pairs; 0: there is none. */
-size_t res_next_look(res_looks looks, size_t pairs);
-/* The share of the level that LOOKS have at PAIRS pairs; 1 of RES_LOOKS_NONE. */
-double res_look_share(res_looks looks, size_t pairs);
+/* The next analysis of INTERIM after PAIRS pairs; 0: there is none. */
+size_t res_next_interim(res_interim interim, size_t pairs);
+/* The share of the level that INTERIM has at PAIRS pairs; 1 of RES_INTERIM_NONE. */
+double res_interim_share(res_interim interim, size_t pairs);
 
 /* Compares B with A, as a family of one. Sides without processes, of unequal ones or of
  * more than RES_MOST_PAIRS, processes without steps and steps of 0 ns are
@@ -234,8 +235,8 @@ res_interval res_mean_difference(const double *d, size_t count, double *p);
 void res_holm(const double *p, const double *weight, size_t count, double *adjusted);
 
 /* Power: the probability with which this experiment would have found an EFFECT (0.02: B takes 2 %
- * longer) significant at the comparison's level, by looks at its last one; 0 where it can claim
- * nothing. */
+ * longer) significant at the comparison's level, with interim analyses at its last one; 0 where it
+ * can claim nothing. */
 double res_power(const res_comparison *comparison, double effect);
 /* Pairs from which flips of signs can reach LEVEL in a FAMILY of comparisons. */
 size_t res_fewest_pairs(double level, double family);
@@ -273,13 +274,13 @@ typedef struct res_changes {
     res_change *list; /* in order of time */
     size_t count;
     /* Too few nights after a change are no change yet. Of the latest: */
-    res_interval newest; /* over the level since the last change; the range is where 99 of
+    res_interval latest; /* over the level since the last change; the range is where 99 of
                           * 100 nights of that level fall. NaN without 10 such nights */
-    double newest_p;     /* of a night of that level to lie so far out, two-sided */
-    size_t newest_run;   /* how many of the last RES_LEAST_NIGHTS - 1 nights, up to the newest, lie
+    double latest_p;     /* of a night of that level to lie so far out, two-sided */
+    size_t latest_run;   /* how many of the last RES_LEAST_NIGHTS - 1 nights, up to the latest, lie
                             out of that range, on one side, by at least the least effect */
     double noise;        /* standard deviation of log values since the last change */
-    double visible;      /* minimum detectable effect: a change that RES_LEAST_NIGHTS nights more
+    double mde;          /* minimum detectable effect: a change that RES_LEAST_NIGHTS nights more
                           * would show in about 4 of 5 cases: 0.03 is 3 % */
 } res_changes;
 
@@ -296,7 +297,7 @@ void res_changes_free(res_changes *found);
 /* Fewer nights of a level do not show how far nights stray from it. */
 #define RES_LEVEL_NIGHTS 6
 
-typedef struct res_newest {
+typedef struct res_latest_nights {
     size_t nights;      /* of the level; 0: too few, and all that follows is unknown: NaN, p is 1 */
     double deviation;   /* of the log of a night of this level */
     res_interval ratio; /* the latest over the level, 95 % */
@@ -304,23 +305,23 @@ typedef struct res_newest {
     /* Each of the latest alone lies out, too, at 5 %, one-sided, and by half of what they do
      * together: it is not one bad night that carries the others. */
     bool each;
-} res_newest;
+} res_latest_nights;
 
 /*
- * Compares the NEWEST (1 or more) last ones of the COUNT nights VALUES, in order of time, with the
+ * Compares the LATEST (1 or more) last ones of the COUNT nights VALUES, in order of time, with the
  * M nights before them, which have had one level. With x the logs, s the standard deviation of the
  * M (cut at three robust ones, so that a night under load does not hide what follows),
  *
- *     t = (mean of the newest - mean of the M) / (s sqrt(1 / NEWEST + 1 / M)),  M - 1 degrees
+ *     t = (mean of the latest - mean of the M) / (s sqrt(1 / LATEST + 1 / M)),  M - 1 degrees
  *
  * which is the prediction interval for the mean of future observations (G. J. Hahn and W. Q.
  * Meeker, "Statistical Intervals", Wiley 1991, section 4.8). S holds all that differs from night to
  * night, the machine's mood as well as the processes' spread: it is the variance between nights.
  * Values that are not positive and finite are missing nights.
  */
-res_newest res_newest_of(const double *values, size_t count, size_t newest);
-/* The change, as 0.03 for 3 %, that NEWEST nights would show at LEVEL in 80 of 100 cases; infinite
+res_latest_nights res_latest_nights_of(const double *values, size_t count, size_t latest);
+/* The change, as 0.03 for 3 %, that LATEST nights would show at LEVEL in 80 of 100 cases; infinite
  * where nothing is known. */
-double res_newest_visible(const res_newest *known, size_t newest, double level);
+double res_latest_nights_mde(const res_latest_nights *known, size_t latest, double level);
 
 #endif

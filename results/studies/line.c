@@ -12,11 +12,11 @@
 
 #define LEVEL 0.05
 
-const char *res_law_name(res_law law)
+const char *res_fit_name(res_fit fit)
 {
     static const char *const names[] = {
-        [RES_LAW_UNKNOWN] = "unknown", [RES_LAW_HOLDS] = "holds", [RES_LAW_FAILS] = "fails"};
-    return names[law];
+        [RES_FIT_UNKNOWN] = "unknown", [RES_FIT_HOLDS] = "holds", [RES_FIT_FAILS] = "fails"};
+    return names[fit];
 }
 
 /* Room for a fit. */
@@ -92,9 +92,9 @@ static void judge(fit *f, res_line *line)
     const size_t off_at = farthest(f, true);
     for (size_t i = 0; i < s->points; i++)
         line->p = fmin(line->p, f->adjusted[i]);
-    line->law = RES_LAW_HOLDS;
-    if (line->p < LEVEL && fabs(f->off[off_at]) > RES_LAW_SLACK) {
-        line->law = RES_LAW_FAILS;
+    line->verdict = RES_FIT_HOLDS;
+    if (line->p < LEVEL && fabs(f->off[off_at]) > RES_FIT_SLACK) {
+        line->verdict = RES_FIT_FAILS;
         line->off_at = off_at;
         line->off = f->off[off_at];
     }

@@ -16,22 +16,23 @@ typedef struct res_sweep {
 } res_sweep;
 
 /* Whether points lie on their line. */
-typedef enum res_law {
-    RES_LAW_UNKNOWN, /* two points always do; fewer than RES_LEAST_PROCESSES show no spread */
-    RES_LAW_HOLDS,   /* no point is significantly off it, or by RES_LAW_SLACK at most */
-    RES_LAW_FAILS    /* a point lies off it by more than processes differ and than RES_LAW_SLACK */
-} res_law;
+typedef enum res_fit {
+    RES_FIT_UNKNOWN, /* two points always do; fewer than RES_LEAST_PROCESSES show no spread */
+    RES_FIT_HOLDS,   /* no point is significantly off it, or by RES_FIT_SLACK at most */
+    RES_FIT_FAILS    /* a point lies off it by more than processes differ and than RES_FIT_SLACK */
+} res_fit;
 /* A share of the value. Less decides nothing, but with enough processes it would be significant. */
-#define RES_LAW_SLACK 0.01
-const char *res_law_name(res_law law); /* "unknown", "holds", "fails" */
+#define RES_FIT_SLACK 0.01
+const char *res_fit_name(res_fit fit); /* "unknown", "holds", "fails" */
 
 /* y = base + slope x. */
 typedef struct res_line {
     res_estimate base, slope;             /* means over processes */
     double *process_base, *process_slope; /* [process]; owned */
     size_t points, processes;
-    res_law law;
-    size_t off_at; /* the point farthest off its line; where LAW fails, of the significant ones */
+    res_fit verdict;
+    size_t
+        off_at; /* the point farthest off its line; where the fit fails, of the significant ones */
     double off;    /* by how much, as a share of its mean Y: 0.03 is 3 % above the line */
     double p;      /* that processes on the line are so far off at any point; 1: unknown */
 } res_line;
@@ -41,10 +42,9 @@ typedef struct res_line {
  * value each: means over processes have Student's t interval, as all figures of bench. Squares are
  * of differences as a share of the mean value of their point, since times vary in proportion to
  * their length; of the differences themselves where a mean is not above zero.
- * LAW tests each point's mean residual over processes against their spread, by Student's t and Holm
- * over the points at 5 %.
- * BN_INVALID below two points or one process, and for an X that does not change.
- * LINE is to be freed also after a failure.
+ * VERDICT tests each point's mean residual over processes against their spread, by Student's t and
+ * Holm over the points at 5 %. BN_INVALID below two points or one process, and for an X that does
+ * not change. LINE is to be freed also after a failure.
  */
 BN_MUST_USE bn_code res_line_fit(const res_sweep *sweep, res_line *line, bn_status *st);
 void res_line_free(res_line *line);

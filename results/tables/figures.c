@@ -65,16 +65,16 @@ res_difference_shown res_difference_shows(res_interval ns)
     if (isnan(ns.estimate))
         return RES_DIFFERENCE_UNKNOWN;
     if (bounds ? ns.low > 0 : ns.estimate > 0)
-        return RES_DIFFERENCE_TOLD;
-    return bounds && ns.high >= 0 ? RES_DIFFERENCE_BELOW : RES_DIFFERENCE_NOT_TOLD;
+        return RES_DIFFERENCE_SIGNIFICANT;
+    return bounds && ns.high >= 0 ? RES_DIFFERENCE_BELOW : RES_DIFFERENCE_NOT_SIGNIFICANT;
 }
 
 res_figure res_time_difference(res_interval ns)
 {
-    res_figure figure = {RES_NOT_TOLD};
+    res_figure figure = {RES_UNKNOWN_TEXT};
     switch (res_difference_shows(ns)) {
     case RES_DIFFERENCE_UNKNOWN:
-    case RES_DIFFERENCE_TOLD:
+    case RES_DIFFERENCE_SIGNIFICANT:
         return res_time(ns.estimate);
     case RES_DIFFERENCE_BELOW: {
         res_figure bound = res_time(ns.high);
@@ -82,7 +82,7 @@ res_figure res_time_difference(res_interval ns)
                  bound.text);
         return figure;
     }
-    case RES_DIFFERENCE_NOT_TOLD:
+    case RES_DIFFERENCE_NOT_SIGNIFICANT:
         break;
     }
     return figure;
@@ -90,8 +90,8 @@ res_figure res_time_difference(res_interval ns)
 
 res_figure res_time_refusable(res_interval ns, bool refused)
 {
-    const res_figure untold = {RES_NOT_TOLD};
-    return refused ? untold : res_time_difference(ns);
+    const res_figure unknown = {RES_UNKNOWN_TEXT};
+    return refused ? unknown : res_time_difference(ns);
 }
 
 res_figure res_time_difference_range(res_interval ns)
@@ -117,8 +117,8 @@ res_figure res_time_range(double estimate_ns, double low_ns, double high_ns)
 static res_difference_shown shows(res_interval ns, bool refused, res_metric metric)
 {
     if (metric == RES_METRIC_OVERHEAD)
-        return refused ? RES_DIFFERENCE_NOT_TOLD : res_difference_shows(ns);
-    return isnan(ns.estimate) ? RES_DIFFERENCE_UNKNOWN : RES_DIFFERENCE_TOLD;
+        return refused ? RES_DIFFERENCE_NOT_SIGNIFICANT : res_difference_shows(ns);
+    return isnan(ns.estimate) ? RES_DIFFERENCE_UNKNOWN : RES_DIFFERENCE_SIGNIFICANT;
 }
 
 static res_figure words_of(res_interval ns, bool refused, res_metric metric)
@@ -171,7 +171,7 @@ const char *res_device_remark_words(res_device_remark remark)
 /* ---- aligned, ratios, amounts ------------------------------------------------------------ */
 
 /* Steps below 0.1 s are in microseconds with one decimal, others in milliseconds with three: a
- * clock can tell a tenth of a microsecond. */
+ * clock resolves a tenth of a microsecond. */
 #define ALIGNED_LIMIT_NS 1e8
 
 const char *res_time_aligned_unit(double scale_ns)

@@ -123,7 +123,7 @@ size_t res_bytes_columns(const char *text, size_t length)
     return width;
 }
 
-size_t res_text_columns(const char *text)
+static size_t text_columns(const char *text)
 {
     return res_bytes_columns(text, strlen(text));
 }
@@ -136,9 +136,9 @@ size_t res_grid_width(const res_grid *grid, size_t rows, size_t column)
         size_t width = res_grid_is_rule(grid, row) ? 0
                        : res_grid_is_spill(grid, row, column)
                            ? 1
-                           : res_text_columns(res_grid_at(grid, row, column));
+                           : text_columns(res_grid_at(grid, row, column));
         widest = width > widest ? width : widest;
     }
-    size_t heading = res_text_columns(res_grid_at(grid, 0, column));
+    size_t heading = text_columns(res_grid_at(grid, 0, column));
     return (widest > 0 || grid->plain) && heading > widest ? heading : widest;
 }

@@ -76,7 +76,7 @@ static size_t names_of(const res_grid *grid)
 
 /* Text that still does not fit stands in parts, one below the other: the columns that name a row,
  * and as many of the others as have room. Nothing is left out, and a figure keeps its interval, or
- * what else stands beside it. */
+ * what else stands next to it. */
 static void text_in_parts(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
     const size_t names = names_of(grid);
@@ -137,7 +137,7 @@ static void add_numbered(const res_grid *grid, size_t rows, res_grid *to)
     }
 }
 
-/* The same where the names of a row leave no room beside them: they are parts, too, and a number
+/* The same where the names of a row leave no room next to them: they are parts, too, and a number
  * says which row it is. */
 static void text_by_number(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {

@@ -164,13 +164,13 @@ static json_t *mean_json(const res_speedup_mean *mean)
     return object;
 }
 
-static json_t *witness_json(const res_speedup *speedup)
+static json_t *interference_json(const res_speedup *speedup)
 {
     const res_speedup_row *busiest = res_speedup_busiest(speedup);
     bn_text sentence = {0};
     res_speedup_busy(speedup, &sentence);
-    json_t *object =
-        res_witness_to_json(&speedup->witness, busiest ? busiest->record->id : NULL, sentence.data);
+    json_t *object = res_interference_to_json(&speedup->interference,
+                                              busiest ? busiest->record->id : NULL, sentence.data);
     bn_text_free(&sentence);
     return object;
 }
@@ -179,16 +179,16 @@ static json_t *witness_json(const res_speedup *speedup)
  */
 static json_t *left_out_json(const res_speedup *speedup)
 {
-    res_told told = {{0}};
+    res_reported reported = {{0}};
     json_t *named = json_array();
     for (size_t i = 0; i < speedup->damaged_count; i++)
-        if (res_damaged_told(&told, &speedup->damaged[i]))
+        if (res_damaged_reported(&reported, &speedup->damaged[i]))
             json_array_append_new(named, res_json_text(bn_base_name(speedup->damaged[i].path)));
     return json_pack("{s:I, s:I, s:I, s:I, s:o}", "unread",
-                     (json_int_t)told.count[RES_FAULT_UNREAD], "damaged",
-                     (json_int_t)told.count[RES_FAULT_DAMAGED], "no_records",
-                     (json_int_t)told.count[RES_FAULT_STRANGE], "copies",
-                     (json_int_t)told.count[RES_FAULT_COPY], "named", named);
+                     (json_int_t)reported.count[RES_FAULT_UNREAD], "damaged",
+                     (json_int_t)reported.count[RES_FAULT_DAMAGED], "no_records",
+                     (json_int_t)reported.count[RES_FAULT_STRANGE], "copies",
+                     (json_int_t)reported.count[RES_FAULT_COPY], "named", named);
 }
 
 static json_t *speedup_json(const res_speedup *speedup)
@@ -200,7 +200,7 @@ static json_t *speedup_json(const res_speedup *speedup)
         json_array_append_new(means, mean_json(&speedup->means[i]));
     json_object_set_new(object, "rows", rows);
     json_object_set_new(object, "geometric_means", means);
-    json_object_set_new(object, "witness", witness_json(speedup));
+    json_object_set_new(object, "witness", interference_json(speedup));
     json_object_set_new(object, "notes", res_speedup_notes(speedup));
     json_object_set_new(object, "findings", res_speedup_findings(speedup));
     json_object_set_new(object, "files_left_out", left_out_json(speedup));

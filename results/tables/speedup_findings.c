@@ -156,10 +156,10 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
         const res_speedup_row *row = &speedup->rows[f->row];
         res_speedup_name_row(speedup, row, &rows, "%s %s", res_ratio(row->ratio.ratio).text,
                              res_ratio_range(row->ratio.ratio).text);
-        least = fmin(least, f->visible);
-        most = fmax(most, f->visible);
-        more_least = fmin(more_least, f->visible_with_more);
-        more_most = fmax(more_most, f->visible_with_more);
+        least = fmin(least, f->mde);
+        most = fmax(most, f->mde);
+        more_least = fmin(more_least, f->mde_with_more);
+        more_most = fmax(more_most, f->mde_with_more);
         size_t *of = &more[f->of_runs];
         *of = f->more_processes > *of ? f->more_processes : *of;
     }
@@ -172,8 +172,9 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     put_percents(least, most, &text);
     put_more(more[0], more[1], &text);
     put_percents(more_least, more_most, &text);
-    bn_text_puts(&text,
-                 res_witness_busy(&speedup->witness) ? "; less with less interference." : ".");
+    bn_text_puts(&text, res_interference_busy(&speedup->interference)
+                            ? "; less with less interference."
+                            : ".");
     json_array_append_new(out,
                           finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids));
 }

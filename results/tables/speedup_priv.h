@@ -9,7 +9,7 @@
 
 /* The axes in which the rows from FIRST up to END differ. */
 res_axis_set res_speedup_varying(const res_speedup *speedup, size_t first, size_t end);
-/* "bert infer capture, batch 4, on cpu": what tells ROW from the table's others. */
+/* "bert infer capture, batch 4, on cpu": what distinguishes ROW from the table's others. */
 void res_speedup_name(const res_speedup *speedup, const res_speedup_row *row, bn_text *out);
 /* Rows that one sentence is about; begins as zero. */
 typedef struct res_named {
@@ -24,7 +24,7 @@ void res_speedup_name_row(const res_speedup *speedup, const res_speedup_row *row
 void res_speedup_put_named(res_named *list, bn_text *out);
 /* "faster", "slower", "not significant", "too few processes"; "" for a row without a ratio. */
 const char *res_speedup_verdict(const res_speedup_row *row);
-/* What a column that a narrow table has no room for would say of the rows from FIRST up to END:
+/* The content of a column that a narrow table has no room for, of the rows from FIRST up to END:
  * "HEAD: 4 in each row.", or "HEAD: 4, but: bert infer lazy (3).", by WORD of each row; rows of
  * which it is "" are left out. Nothing where it is "" of all. */
 typedef const char *res_speedup_word(const res_speedup_row *row, char room[32]);

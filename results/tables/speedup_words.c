@@ -152,7 +152,8 @@ void res_speedup_busy(const res_speedup *speedup, bn_text *out)
     bn_text name = {0};
     if (busiest)
         res_speedup_name(speedup, busiest, &name);
-    res_put_witness(&speedup->witness, busiest ? &busiest->witness : NULL, name.data, out);
+    res_put_interference(&speedup->interference, busiest ? &busiest->interference : NULL, name.data,
+                         out);
     bn_text_free(&name);
 }
 
@@ -332,7 +333,7 @@ static void note_devices(const res_speedup *speedup, json_t *notes)
 /* Offloading that was asked for and did not happen. */
 static void note_offload(const res_speedup *speedup, json_t *notes)
 {
-    res_named dropped = {0}, untold = {0};
+    res_named dropped = {0}, unknown = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         int64_t asked = 0, found = 0;
@@ -341,10 +342,10 @@ static void note_offload(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &dropped, "(%s of %s)", res_size(found).text,
                                  res_size(asked).text);
         else if (strcmp(word, "untold") == 0)
-            res_speedup_name_row(speedup, row, &untold, "%s", "");
+            res_speedup_name_row(speedup, row, &unknown, "%s", "");
     }
     add_note(notes, "The runtime did not offload all that it was asked to offload", &dropped);
-    add_note(notes, "Whether the runtime offloads what it was asked to is unknown", &untold);
+    add_note(notes, "Whether the runtime offloads what it was asked to is unknown", &unknown);
 }
 
 /* Automatic layouts that came out as the default ones cannot be what made a difference. */
@@ -354,9 +355,9 @@ static void note_layouts(const res_speedup *speedup, json_t *notes)
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         int64_t rearranged = 0;
-        const int64_t handed_on = row->record ? res_handed_on(row->record, &rearranged) : 0;
-        if (handed_on > 0 && rearranged == 0)
-            res_speedup_name_row(speedup, row, &same, "(%lld)", (long long)handed_on);
+        const int64_t passed = row->record ? res_passed_in_layout(row->record, &rearranged) : 0;
+        if (passed > 0 && rearranged == 0)
+            res_speedup_name_row(speedup, row, &same, "(%lld)", (long long)passed);
     }
     add_note(notes, "Automatic layouts came out as the default for all values between graphs",
              &same);

@@ -26,9 +26,9 @@ static json_t *rows_of(const res_cost *cost)
     json_object_set_new(row, "results", whole(cost->results));
     res_json_interval(row, "dispatch", cost->dispatch.value);
     res_json_interval(row, "execution", cost->execution.value);
-    res_json_interval(row, "over_device", cost->beside.value);
-    json_object_set_new(row, "over_device_refused", json_boolean(cost->beside_refused));
-    res_json_interval(row, "over_pjrt", cost->beside_pjrt.value);
+    res_json_interval(row, "over_device", cost->over_device.value);
+    json_object_set_new(row, "over_device_refused", json_boolean(cost->over_device_refused));
+    res_json_interval(row, "over_pjrt", cost->over_pjrt.value);
     json_object_set_new(row, "device_time_source", json_string(cost->row->figures.source));
     res_json_interval(row, "wall", cost->row->figures.wall.value);
     return rows;
@@ -84,7 +84,7 @@ static json_t *fit_json(const res_cost_fit *fit)
     res_json_interval(object, "node", fit->node);
     res_json_interval(object, "execution", fit->execution);
     res_json_interval(object, "value", fit->value);
-    json_object_set_new(object, "law", json_string(res_law_name(fit->law)));
+    json_object_set_new(object, "law", json_string(res_fit_name(fit->verdict)));
     json_object_set_new(object, "off_share", res_json_real(fit->off));
     return object;
 }
@@ -109,7 +109,7 @@ static json_t *fit_cells(const res_cost_fit *fit)
     put_time(row, fit->node);
     put_time(row, fit->execution);
     put_time(row, fit->value);
-    res_sheet_put(row, "%s", res_law_name(fit->law));
+    res_sheet_put(row, "%s", res_fit_name(fit->verdict));
     res_sheet_put(row, "%s", isfinite(fit->off) ? res_share(off).text : "-");
     res_sheet_put(row, "%zu", fit->processes);
     return row;

@@ -1,5 +1,5 @@
 /*
- * table_estimates.c - what compilers expected of steps that nobody ran, out of the records of
+ * table_estimates.c - what compilers expected of steps that were not run, out of the records of
  * estimates. It stands apart from all measured figures.
  */
 #include "results/records/estimates.h"

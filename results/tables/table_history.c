@@ -223,7 +223,7 @@ static void put_gaps(const res_timeline *series, res_format format, bn_text *out
         between = ", ";
     }
     if (refused > 0)
-        bn_text_printf(&note, "%s%zu " RES_NOT_TOLD, between, refused);
+        bn_text_printf(&note, "%s%zu " RES_UNKNOWN_TEXT, between, refused);
     res_put_note(out, format, note.data ? note.data : "");
     bn_text_free(&note);
 }
@@ -243,9 +243,9 @@ static void put_limits(const res_timeline *series, res_format format, bn_text *o
                  left_out, left_out == 1 ? "" : "s", nights, nights == 1 ? "" : "s");
         res_put_note(out, format, text);
     }
-    if (series->untold > 0) {
+    if (series->insignificant > 0) {
         snprintf(text, sizeof text, "%zu of %zu night%s indistinguishable from zero%s",
-                 series->untold, series->count, series->count == 1 ? "" : "s",
+                 series->insignificant, series->count, series->count == 1 ? "" : "s",
                  series->no_ratios ? "; no search for changes, which are ratios" : "");
         res_put_note(out, format, text);
     }
@@ -261,20 +261,20 @@ static void put_latest(const res_timeline *series, res_format format, bn_text *o
     bn_text note = {0};
     bn_text_printf(&note, "latest, %s: %s", date_text(night->time_s).text,
                    res_time_difference(value).text);
-    if (isnan(c->newest_p) && !series->no_ratios) {
+    if (isnan(c->latest_p) && !series->no_ratios) {
         bn_text_puts(&note, "; too few nights since the last change to judge it");
-    } else if (!isnan(c->newest_p)) {
+    } else if (!isnan(c->latest_p)) {
         bn_text_printf(&note, ", %s of its level, 99 of 100 nights lie in %s %%",
-                       change_text(c->newest.estimate).text, change_range(c->newest).text);
-        if (c->newest_run > 0)
+                       change_text(c->latest.estimate).text, change_range(c->latest).text);
+        if (c->latest_run > 0)
             bn_text_printf(&note, ": outside for %zu night%s; a change has %d or more",
-                           c->newest_run, c->newest_run == 1 ? "" : "s", RES_LEAST_NIGHTS);
+                           c->latest_run, c->latest_run == 1 ? "" : "s", RES_LEAST_NIGHTS);
     }
     res_put_note(out, format, note.data ? note.data : "");
     bn_text_clear(&note);
-    if (isfinite(c->visible)) {
-        bn_text_printf(&note, "smallest detectable change: %.1f %%, after %d nights",
-                       100 * c->visible, RES_LEAST_NIGHTS);
+    if (isfinite(c->mde)) {
+        bn_text_printf(&note, "smallest detectable change: %.1f %%, after %d nights", 100 * c->mde,
+                       RES_LEAST_NIGHTS);
         res_put_note(out, format, note.data ? note.data : "");
     }
     bn_text_free(&note);
@@ -320,7 +320,7 @@ static void put_totals(const res_history *history, res_format format, bn_text *o
             slower += up ? 1 : 0;
             faster += up ? 0 : 1;
         }
-        out_of_line += series->changes.newest_run > 0 ? 1 : 0;
+        out_of_line += series->changes.latest_run > 0 ? 1 : 0;
     }
     bn_text_printf(&note,
                    "%zu series, %zu change point%s: %zu up, %zu down; the latest night is out of "
@@ -367,7 +367,7 @@ static json_t *night_json(const res_night *night, json_int_t origin)
                      time_text(night->time_s).text, "value_ns", res_json_real(night->value),
                      "low_ns", res_json_real(night->low), "high_ns", res_json_real(night->high),
                      "told",
-                     known            ? json_boolean(res_night_told(night))
+                     known            ? json_boolean(res_night_significant(night))
                      : night->refused ? json_false()
                                       : json_null(),
                      "refused", (int)night->refused, "processes", (json_int_t)night->processes,
@@ -396,16 +396,16 @@ static json_t *stretch_json(const res_timeline *series, size_t i)
     return object;
 }
 
-static json_t *newest_json(const res_timeline *series)
+static json_t *latest_json(const res_timeline *series)
 {
     const res_changes *c = &series->changes;
     if (series->last == series->count)
         return json_null();
     return json_pack("{sI so so so so sI so so}", "night", (json_int_t)series->last, "ratio",
-                     res_json_real(c->newest.estimate), "low", res_json_real(c->newest.low), "high",
-                     res_json_real(c->newest.high), "p", res_json_real(c->newest_p), "out_of_line",
-                     (json_int_t)c->newest_run, "noise", res_json_real(c->noise), "visible",
-                     res_json_real(c->visible));
+                     res_json_real(c->latest.estimate), "low", res_json_real(c->latest.low), "high",
+                     res_json_real(c->latest.high), "p", res_json_real(c->latest_p), "out_of_line",
+                     (json_int_t)c->latest_run, "noise", res_json_real(c->noise), "visible",
+                     res_json_real(c->mde));
 }
 
 static json_t *series_json(const res_history *history, const res_timeline *series)
@@ -422,7 +422,7 @@ static json_t *series_json(const res_history *history, const res_timeline *serie
     return json_pack("{so ss sb so so so so}", "experiment",
                      res_experiment_to_json(series->experiment), "metric",
                      res_metric_name(history->metric), "simulated", (int)series->simulated,
-                     "stretches", stretches, "newest", newest_json(series), "origins", origins,
+                     "stretches", stretches, "newest", latest_json(series), "origins", origins,
                      "nights", nights);
 }
 

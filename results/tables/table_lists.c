@@ -1,4 +1,4 @@
-/* table_lists.c - the tables beside the speedup table: executions, ledger, goodput, compile,
+/* table_lists.c - the tables other than the speedup table: executions, ledger, goodput, compile,
  * memory. They have its rows, and their figures are of the same processes; what is no time is of
  * the latest. */
 #include "results/findings/goodput.h"
@@ -187,11 +187,11 @@ static void put_badput(json_t *row, const res_goodput *g)
                 sum += g->sum.ns[k];
         snprintf(key, sizeof key, "%s_share", name);
         /* Unattributed time is a part of both. */
-        const bool untold = isnan(g->productive.estimate) &&
-                            (strcmp(name, res_goodput_badput(RES_GOODPUT_PRODUCTIVE)) == 0 ||
-                             strcmp(name, res_goodput_badput(RES_GOODPUT_UNTOLD)) == 0);
+        const bool unknown = isnan(g->productive.estimate) &&
+                             (strcmp(name, res_goodput_badput(RES_GOODPUT_PRODUCTIVE)) == 0 ||
+                              strcmp(name, res_goodput_badput(RES_GOODPUT_UNATTRIBUTED)) == 0);
         json_object_set_new(
-            row, key, res_json_real(g->processes && !untold ? sum / g->sum.wall_ns : (double)NAN));
+            row, key, res_json_real(g->processes && !unknown ? sum / g->sum.wall_ns : (double)NAN));
     }
 }
 
@@ -208,10 +208,10 @@ static void list_goodput(const res_speedup_row *of, json_t *rows)
     json_object_set_new(row, "wall_ns", res_json_real(whole));
     json_object_set_new(row, "others_ns", res_json_real(whole > 0 ? g.others_ns : (double)NAN));
     for (int c = 0; c < RES_GOODPUT_CLASS_COUNT; c++) {
-        const bool untold = isnan(g.productive.estimate) &&
-                            (c == RES_GOODPUT_PRODUCTIVE || c == RES_GOODPUT_OVERHEAD);
+        const bool unknown = isnan(g.productive.estimate) &&
+                             (c == RES_GOODPUT_PRODUCTIVE || c == RES_GOODPUT_OVERHEAD);
         put_part(row, res_goodput_name((res_goodput_class)c), g.sum.ns[c],
-                 untold ? (double)NAN : whole);
+                 unknown ? (double)NAN : whole);
     }
     put_part(row, "steps", g.sum.steps_ns, whole);
     json_object_set_new(row, "productive_low_share", res_json_real(g.productive.low));

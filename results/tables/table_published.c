@@ -1,5 +1,5 @@
 /*
- * table_published.c - published speedups of captured over lazy training steps, beside those of a
+ * table_published.c - published speedups of captured over lazy training steps, next to those of a
  * store.
  */
 #include "results/findings/published.h"
@@ -33,17 +33,17 @@ static void set_published(json_t *object, const double *speedup)
 
 /* "batch 31, not 32; image 64, not 224; cpu, not TPU v4" (new reference); null: the row differs in
  * nothing. Lazy over captured depends on all of them. */
-static json_t *difference_json(const res_beside *beside)
+static json_t *difference_json(const res_published_row *match)
 {
     res_experiment published;
     const char *device;
-    const res_axis_set set = res_published_difference(beside, &published, &device);
+    const res_axis_set set = res_published_difference(match, &published, &device);
     bn_text text = {0};
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
         if (!(set & RES_AXIS_BIT(i)))
             continue;
         bn_text_puts(&text, text.length > 0 ? "; " : "");
-        res_setup_text(&beside->row->record->experiment, RES_AXIS_BIT(i), &text);
+        res_setup_text(&match->row->record->experiment, RES_AXIS_BIT(i), &text);
         bn_text_puts(&text, ", not ");
         res_axis_put(&res_axes[i], &published, &text);
     }
@@ -55,15 +55,15 @@ static json_t *difference_json(const res_beside *beside)
     return json;
 }
 
-static json_t *rows_of(const res_beside *beside)
+static json_t *rows_of(const res_published_row *match)
 {
-    json_t *rows = json_array(), *row = res_row_of("published", beside->row, rows);
-    json_object_set_new(row, "executions", res_json_real(beside->row->figures.executions));
-    set_speedup(row, beside->ratio.ratio);
-    json_object_set_new(row, "published_model", json_string(beside->published->published));
-    json_object_set_new(row, "published_batch", json_integer(beside->published->batch));
-    set_published(row, beside->published->speedup);
-    json_object_set_new(row, "differs", difference_json(beside));
+    json_t *rows = json_array(), *row = res_row_of("published", match->row, rows);
+    json_object_set_new(row, "executions", res_json_real(match->row->figures.executions));
+    set_speedup(row, match->ratio.ratio);
+    json_object_set_new(row, "published_model", json_string(match->published->published));
+    json_object_set_new(row, "published_batch", json_integer(match->published->batch));
+    set_published(row, match->published->speedup);
+    json_object_set_new(row, "differs", difference_json(match));
     return rows;
 }
 
@@ -92,19 +92,19 @@ static const char differs_note[] =
     "and device time does: a smaller batch raises lazy over captured, and a larger batch, larger "
     "images or longer rows lower it. The means include these rows, and count them.";
 
-static bool any_differs(const res_besides *besides)
+static bool any_differs(const res_published_rows *matches)
 {
     res_experiment published;
     const char *device;
-    for (size_t i = 0; i < besides->count; i++)
-        if (res_published_difference(&besides->list[i], &published, &device) || device)
+    for (size_t i = 0; i < matches->count; i++)
+        if (res_published_difference(&matches->list[i], &published, &device) || device)
             return true;
     return false;
 }
 
 /* ---- means ----------------------------------------------------------------------------------- */
 
-static json_t *mean_json(const res_beside_mean *mean)
+static json_t *mean_json(const res_published_mean *mean)
 {
     const res_record *record = mean->example->row->record;
     const res_experiment *e = &record->experiment;
@@ -122,13 +122,13 @@ static json_t *mean_json(const res_beside_mean *mean)
     return object;
 }
 
-static json_t *mean_cells(const res_beside_mean *mean)
+static json_t *mean_cells(const res_published_mean *mean)
 {
     const res_record *record = mean->example->row->record;
     json_t *row = json_array();
     res_sheet_put(row, "%s%s", record->experiment.runtime, res_simulated_shown(record));
     res_sheet_put(row, "%s", res_way_of(&record->experiment).text);
-    if (res_graphs_told(&record->experiment))
+    if (res_graphs_known(&record->experiment))
         res_sheet_put(row, "%d", record->experiment.graphs);
     else
         res_sheet_put(row, "-");
@@ -142,15 +142,15 @@ static json_t *mean_cells(const res_beside_mean *mean)
     return row;
 }
 
-static void put_means(const res_besides *besides, res_format format, bn_text *out)
+static void put_means(const res_published_rows *matches, res_format format, bn_text *out)
 {
     static const res_sheet_column sheet[] = {
         {"runtime", false}, {"mode", false}, {"graphs", true}, {"rows", true},
         {"differ", true},   {"here", true},  {"95 %", true},   {"processes", true},
         {HEAD_5, true},     {HEAD_3, true},  {HEAD_1, true}};
     json_t *rows = json_array();
-    for (size_t i = 0; i < besides->mean_count; i++)
-        json_array_append_new(rows, mean_cells(&besides->means[i]));
+    for (size_t i = 0; i < matches->mean_count; i++)
+        json_array_append_new(rows, mean_cells(&matches->means[i]));
     bn_text_putc(out, '\n');
     res_put_heading(out, format, 2, "Geometric means over the rows above");
     res_sheet_write(sheet, sizeof sheet / sizeof *sheet, rows, format, out);
@@ -159,53 +159,53 @@ static void put_means(const res_besides *besides, res_format format, bn_text *ou
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static void put_json(const res_besides *besides, const res_row_group *groups, bn_text *out)
+static void put_json(const res_published_rows *matches, const res_row_group *groups, bn_text *out)
 {
     json_t *rows = json_array(), *means = json_array();
-    for (size_t i = 0; i < besides->count; i++)
+    for (size_t i = 0; i < matches->count; i++)
         json_array_extend(rows, groups[i].rows);
-    for (size_t i = 0; i < besides->mean_count; i++)
-        json_array_append_new(means, mean_json(&besides->means[i]));
+    for (size_t i = 0; i < matches->mean_count; i++)
+        json_array_append_new(means, mean_json(&matches->means[i]));
     json_t *object =
         json_pack("{s:s, s:o, s:o}", "source", res_published_source, "rows", rows, "means", means);
     res_put_json(out, object);
     json_decref(object);
 }
 
-static void put_people(const res_besides *besides, const res_row_group *groups, res_format format,
-                       bn_text *out)
+static void put_people(const res_published_rows *matches, const res_row_group *groups,
+                       res_format format, bn_text *out)
 {
     static const char title[] = "Published speedups of captured over lazy training steps";
     bn_text source = {0};
-    if (besides->count == 0) {
+    if (matches->count == 0) {
         res_put_heading(out, format, 1, title);
         res_put_note(out, format,
                      "No row: the store has no captured training step of a published model, in "
                      "full, together with a lazy step of the same front end.");
         return;
     }
-    res_put_groups(title, groups, besides->count, columns, RES_MOST_ROWS, notes, format, out);
-    if (any_differs(besides))
+    res_put_groups(title, groups, matches->count, columns, RES_MOST_ROWS, notes, format, out);
+    if (any_differs(matches))
         res_put_note(out, format, differs_note);
     bn_text_printf(&source, "Published: %s.", res_published_source);
     if (source.data)
         res_put_note(out, format, source.data);
     bn_text_free(&source);
-    put_means(besides, format, out);
+    put_means(matches, format, out);
 }
 
-static void put_besides(const res_besides *besides, res_format format, bn_text *out)
+static void put_matches(const res_published_rows *matches, res_format format, bn_text *out)
 {
-    res_row_group *groups = bn_zalloc(besides->count, sizeof *groups);
-    for (size_t i = 0; i < besides->count; i++)
-        groups[i] = (res_row_group){besides->list[i].row->record, rows_of(&besides->list[i])};
+    res_row_group *groups = bn_zalloc(matches->count, sizeof *groups);
+    for (size_t i = 0; i < matches->count; i++)
+        groups[i] = (res_row_group){matches->list[i].row->record, rows_of(&matches->list[i])};
     if (format == RES_TABLE_JSON)
-        put_json(besides, groups, out);
+        put_json(matches, groups, out);
     else if (format == RES_TABLE_CSV)
-        res_put_groups("", groups, besides->count, columns, RES_MOST_ROWS, notes, format, out);
+        res_put_groups("", groups, matches->count, columns, RES_MOST_ROWS, notes, format, out);
     else
-        put_people(besides, groups, format, out);
-    for (size_t i = 0; i < besides->count; i++)
+        put_people(matches, groups, format, out);
+    for (size_t i = 0; i < matches->count; i++)
         json_decref(groups[i].rows);
     free(groups);
 }
@@ -213,11 +213,11 @@ static void put_besides(const res_besides *besides, res_format format, bn_text *
 void res_table_published(const res_collection *all, res_format format, bn_text *out)
 {
     res_speedup speedup;
-    res_besides besides;
+    res_published_rows matches;
     res_speedup_make(all, &speedup);
-    res_besides_make(&speedup, &besides);
-    put_besides(&besides, format, out);
-    res_besides_free(&besides);
+    res_published_rows_make(&speedup, &matches);
+    put_matches(&matches, format, out);
+    res_published_rows_free(&matches);
     res_speedup_free(&speedup);
 }
 

@@ -53,7 +53,7 @@ static void put_line(bn_text *out, res_format format, const char *name, const ch
 #define MOST_OF_MEDIAN 6
 #define STEP_WORDS     120
 
-/* What res_step_median took of the steps: "median of 5 steps", "median of 3 rounds' medians, 15
+/* The steps that res_step_median took: "median of 5 steps", "median of 3 rounds' medians, 15
  * steps", "mean of the middle half of 20 rounds' medians, 400 steps". */
 static void step_words(const res_record *record, char text[STEP_WORDS])
 {
@@ -120,7 +120,7 @@ static void put_surroundings(const res_record *record, res_format format, bn_tex
     bn_text_free(&line);
 }
 
-/* Whether what was asked into the host's memory lies there. */
+/* Whether the parameters that were to lie in the host's memory do. */
 static void put_offload(const res_record *record, res_format format, bn_text *out)
 {
     char text[256];
@@ -138,12 +138,12 @@ static void put_layouts(const res_record *record, res_format format, bn_text *ou
 {
     char text[128];
     int64_t rearranged;
-    const int64_t handed_on = res_handed_on(record, &rearranged);
-    if (handed_on == 0)
+    const int64_t passed = res_passed_in_layout(record, &rearranged);
+    if (passed == 0)
         return;
     snprintf(text, sizeof text,
              "the compiler lays out %lld of %lld values between graphs other than row-major",
-             (long long)rearranged, (long long)handed_on);
+             (long long)rearranged, (long long)passed);
     put_line(out, format, "layouts", text);
 }
 

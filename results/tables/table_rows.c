@@ -12,14 +12,14 @@
 #define NAMES_ALIGN  "lllllr"
 #define MOST_COLUMNS 48
 
-bool res_graphs_told(const res_experiment *e)
+bool res_graphs_known(const res_experiment *e)
 {
     return e->graphs > 0 && res_is_ours(e);
 }
 
 void res_grid_graphs(res_grid *grid, const res_experiment *e)
 {
-    if (res_graphs_told(e))
+    if (res_graphs_known(e))
         res_grid_cell(grid, "%d", e->graphs);
     else
         res_grid_cell(grid, "-");
@@ -132,7 +132,8 @@ static void put_cell(res_grid *grid, const res_column *column, const json_t *row
         res_grid_cell(grid, "%s", res_time_range(ns.estimate, ns.low, ns.high).text);
         break;
     case RES_CELL_DIFFERENCE:
-        res_grid_cell(grid, "%s", refused(row, key) ? RES_NOT_TOLD : res_time_difference(ns).text);
+        res_grid_cell(grid, "%s",
+                      refused(row, key) ? RES_UNKNOWN_TEXT : res_time_difference(ns).text);
         break;
     case RES_CELL_BOUNDS:
         res_grid_cell(grid, "%s", res_time_difference_range(ns).text);

@@ -176,7 +176,7 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
         res_grid_cell(grid, "-");
     else
         put_p(grid, c->p_holm);
-    res_grid_cell(grid, "%s", share_text(c->smallest_visible).text);
+    res_grid_cell(grid, "%s", share_text(c->mde).text);
     if (c->disturbed)
         res_grid_cell(grid, "%zu+%zu", c->pairs, c->disturbed);
     else
@@ -228,8 +228,8 @@ static void further_cell(res_grid *grid, const res_compared *cell, res_measure m
         bn_text_puts(&text, cell->judged[measure].known == RES_KNOWN_EQUAL ? "equal" : "-");
     else if (c->verdict == RES_EQUIVALENT)
         bn_text_puts(&text, "equivalent");
-    else if (c->verdict == RES_UNDECIDED && c->smallest_visible < 1)
-        bn_text_printf(&text, "? (MDE %s)", share_text(c->smallest_visible).text);
+    else if (c->verdict == RES_UNDECIDED && c->mde < 1)
+        bn_text_printf(&text, "? (MDE %s)", share_text(c->mde).text);
     else if (c->verdict == RES_UNDECIDED)
         bn_text_puts(&text, "?");
     else
@@ -447,14 +447,14 @@ static bool ratios_differ(const res_versus *versus, res_measure measure)
     return false;
 }
 
-static void put_looks(const res_versus *versus, res_format format, bn_text *out)
+static void put_interim(const res_versus *versus, res_format format, bn_text *out)
 {
     bool usual = false, of_short = false;
     char text[256];
     for (size_t i = 0; i < versus->count; i++) {
-        const res_looks looks = res_compared_looks(versus, &versus->cells[i]);
-        usual = usual || looks == RES_LOOKS_USUAL;
-        of_short = of_short || looks == RES_LOOKS_SHORT;
+        const res_interim interim = res_compared_interim(versus, &versus->cells[i]);
+        usual = usual || interim == RES_INTERIM_USUAL;
+        of_short = of_short || interim == RES_INTERIM_SHORT;
     }
     if (!usual && !of_short)
         return;
@@ -494,7 +494,7 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
              "smallest detectable difference (80 %% power). equivalent: within %.3g %%.",
              versus->family, versus->options.level, 100 * versus->options.delta);
     res_put_note(out, format, text);
-    put_looks(versus, format, out);
+    put_interim(versus, format, out);
     if (versus->all_measures)
         res_put_note(
             out, format,

@@ -29,7 +29,7 @@ static inline bool res_format_is_text(res_format format)
 {
     return format == RES_TABLE_TEXT || format == RES_TABLE_NARROW;
 }
-/* Columns of narrow text: RES_NARROW, unless res_narrow_to was told of a terminal with fewer; at
+/* Columns of narrow text: RES_NARROW, unless res_narrow_to set fewer; at
  * least RES_NARROWEST. 0: there is no terminal. */
 size_t res_narrow(void);
 void res_narrow_to(size_t columns);
@@ -47,7 +47,7 @@ void res_put_csv(bn_text *out, const char *text);
  * and JSON itself forbids only the oldest. */
 #define RES_JSON_SHOWN (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
 
-/* What intervals of times do not say: for all tables and pages that have such (figures.c). */
+/* The limits of intervals of times: for all tables and pages that have such (figures.c). */
 extern const char res_times_note[];
 
 /* Decimals of RATIO and its bounds, whose texts are "1.46x [1.41, 1.51]": two for what is near 1,
@@ -56,18 +56,18 @@ int res_ratio_decimals(res_interval ratio);
 
 /* ---- differences of times (figures.c) -------------------------------------------- */
 
-/* What is shown of a difference of two measured times, such as an overhead, in tables, pictures and
- * pages alike. */
+/* The form in which to show a difference of two measured times, such as an overhead, in tables,
+ * pictures and pages alike. */
 typedef enum res_difference_shown {
-    RES_DIFFERENCE_UNKNOWN, /* there is none */
-    RES_DIFFERENCE_TOLD,  /* the estimate: significant (res_told_from), or there is no interval and
-                             the estimate is above zero */
-    RES_DIFFERENCE_BELOW, /* the upper bound, after "<": zero is within the interval */
-    RES_DIFFERENCE_NOT_TOLD /* RES_NOT_TOLD: there is no interval, and the estimate is not above
-                               zero */
+    RES_DIFFERENCE_UNKNOWN,     /* there is none */
+    RES_DIFFERENCE_SIGNIFICANT, /* the estimate: significant (res_excludes), or there is no interval
+                            and the estimate is above zero */
+    RES_DIFFERENCE_BELOW,       /* the upper bound, after "<": zero is within the interval */
+    RES_DIFFERENCE_NOT_SIGNIFICANT /* RES_UNKNOWN_TEXT: there is no interval, and the estimate is
+                               not above zero */
 } res_difference_shown;
 res_difference_shown res_difference_shows(res_interval ns);
-#define RES_NOT_TOLD "unknown"
+#define RES_UNKNOWN_TEXT "unknown"
 
 /* ---- figures of a cell (figures.c) ------------------------------------------------ */
 
@@ -76,8 +76,8 @@ typedef struct res_figure {
     char text[64];
 } res_figure;
 
-/* What the speedup table, and whatever else has figures of cells, shows of METRIC of FIGURES: only
- * an overhead may be BELOW or NOT_TOLD, and is the latter where it was refused. */
+/* The form in which all tables of figures of cells show METRIC of FIGURES: only an overhead may be
+ * BELOW or NOT_SIGNIFICANT, and is the latter where it was refused. */
 res_difference_shown res_figures_show(const res_figures *figures, res_metric metric);
 /* That in words, "13.7 ms", "< 1.2 ms", "unknown", "-", and its bounds, "[13.1, 14.2]" or "". */
 res_figure res_figures_words(const res_figures *figures, res_metric metric);
@@ -88,22 +88,23 @@ res_figure res_night_words(const res_night *night, res_metric metric);
 /* REMARK as a sentence without its full stop; "" for RES_DEVICE_PLAIN. */
 const char *res_device_remark_words(res_device_remark remark);
 
-/* Appends LINES of sentences for people that stand beside tables. In Markdown each is escaped, for
+/* Appends LINES of sentences for people that stand below tables. In Markdown each is escaped, for
  * names in them may be anybody's; in narrow text they are wrapped; else they stay as they are. */
 void res_put_lines(bn_text *out, res_format format, const char *lines);
 /* Appends LINES, which may be set in, and tables among them. In narrow text a line that is too wide
  * goes on below, two columns further in than it began; other lines stay as they are. */
 void res_put_set_in(bn_text *out, res_format format, const char *lines);
 
-/* ---- the machine (witness.c) -------------------------------------------------- */
+/* ---- the machine (interference.c) -------------------------------------------------- */
 
 /* Appends the sentence on interference by ALL; or at times, most for NAME, whose rounds BUSIEST is
  * of; or that it is unknown. Nothing on a quiet machine. BUSIEST may be NULL. */
-void res_put_witness(const res_witness *all, const res_witness *busiest, const char *name,
-                     bn_text *out);
+void res_put_interference(const res_interference *all, const res_interference *busiest,
+                          const char *name, bn_text *out);
 /* The member "witness" of tables (new reference), docs/tables.md. BUSIEST and SENTENCE may be NULL.
  */
-json_t *res_witness_to_json(const res_witness *witness, const char *busiest, const char *sentence);
+json_t *res_interference_to_json(const res_interference *interference, const char *busiest,
+                                 const char *sentence);
 
 /* ---- tables of records (table_*.c) -------------------------------------------- */
 
@@ -128,15 +129,15 @@ void res_table_summaries(bn_text *out);
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
 #define RES_TABLE_ESTIMATES "estimates"
 
-/* What the host does for a step, by the nodes, executions and arguments that it has, and what the
- * step takes over its device time; then the same for each front end and mode over all rows. */
+/* The host's costs of a step, by its nodes, executions and arguments, and its time over its device
+ * time; then the same for each front end and mode over all rows. */
 void res_table_costs(const res_collection *all, res_format format, bn_text *out);
 
 /* Captured training steps of the models whose speedup over lazy steps was published, each over the
- * lazy step of its own front end, with the published speedups beside; then geometric means. */
+ * lazy step of its own front end, next to the published speedups; then geometric means. */
 void res_table_published(const res_collection *all, res_format format, bn_text *out);
 
-/* What was estimated of the latest record of each experiment of ALL, which are estimates and
+/* The estimates of the latest record of each experiment of ALL, whose records are estimates and
  * nothing else (results/records/estimates.h): a row a graph. The word "estimated" stands at each
  * figure. */
 void res_table_estimates(const res_collection *all, res_format format, bn_text *out);
@@ -153,7 +154,7 @@ void res_put_first_finding(const res_collection *all, bn_text *out);
 
 /* ---- tables of findings (table_versus.c, table_history.c) ---------------------- */
 
-/* Two runtimes: who they are, verdicts, the control, the cause of each change, compile times and
+/* Two runtimes: identity, verdicts, the control, the cause of each change, compile times and
  * memory. CSV has a line a cell, JSON has everything. */
 void res_table_versus(const res_versus *versus, res_format format, bn_text *out);
 /* The same for people, text, Markdown or HTML, without the last line, for callers that have
@@ -172,7 +173,7 @@ void res_stretch_cause(const res_stretch *stretch, bn_text *out);
 
 #define RES_SHEET_COLUMNS 16
 
-/* Narrow text keeps numbers called "95 %", "share" or "error" beside the column before them. */
+/* Narrow text keeps numbers called "95 %", "share" or "error" next to the column before them. */
 typedef struct res_sheet_column {
     const char *head;
     bool right; /* its cells are numbers */

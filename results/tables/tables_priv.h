@@ -12,8 +12,8 @@
 
 typedef struct res_grid {
     size_t columns;
-    const char *align; /* a letter per column: 'l' or 'r', 'i' interval beside a figure, 'b' as 'r',
-                          and narrow text keeps it beside the column before it */
+    const char *align; /* a letter per column: 'l' or 'r', 'i' interval after a figure, 'b' as 'r',
+                          and narrow text keeps it next to the column before it */
     size_t names;      /* columns that name a row, in each part of narrow text; 0: the first 'l' */
     bool plain;        /* all columns stay, and text has no line under the heading */
     const char *spare; /* a letter per column: narrow text does without 'a' first, then 'b'; '-':
@@ -40,14 +40,13 @@ void res_grid_row(res_grid *grid, const char *cells);
 /* Adds a line across the table, in text only. */
 void res_grid_rule(res_grid *grid);
 
-/* What renderers ask: a cell's text, whether it runs over those after it, whether a row is a
+/* For renderers: a cell's text, whether it runs over those after it, whether a row is a
  * line, and the width of a column over ROWS rows, 0 where it is to be left out. */
 const char *res_grid_at(const res_grid *grid, size_t row, size_t column);
 bool res_grid_is_spill(const res_grid *grid, size_t row, size_t column);
 bool res_grid_is_rule(const res_grid *grid, size_t row);
 size_t res_grid_width(const res_grid *grid, size_t rows, size_t column);
-/* Columns of TEXT, or of its first LENGTH bytes, on a terminal: characters of UTF-8, not bytes. */
-size_t res_text_columns(const char *text);
+/* Columns of the first LENGTH bytes of TEXT on a terminal: characters of UTF-8, not bytes. */
 size_t res_bytes_columns(const char *text, size_t length);
 /* Whether the cells of COLUMN are numbers. */
 static inline bool res_grid_is_right(const res_grid *grid, size_t column)
@@ -82,10 +81,10 @@ res_figure res_time(double ns);
 /* A difference of two measured times as res_difference_shows says: "1.1 ms", "< 1.2 ms",
  * "unknown", "-". */
 res_figure res_time_difference(res_interval ns);
-/* The same of an overhead: RES_NOT_TOLD where it was refused. */
+/* The same of an overhead: RES_UNKNOWN_TEXT where it was refused. */
 res_figure res_time_refusable(res_interval ns, bool refused);
 /* The bounds of a difference in the unit and decimals of the figure that res_time_difference shows:
- * "[-0.42, 1.06]" beside "< 1.06 ms". */
+ * "[-0.42, 1.06]" next to "< 1.06 ms". */
 res_figure res_time_difference_range(res_interval ns);
 /* Low and high in the unit and decimals of the estimate: "[13.1, 14.2]"; empty
  * when there are none. */
@@ -133,7 +132,7 @@ typedef enum res_cell_kind {
     RES_CELL_COUNT,
     RES_CELL_TIME,       /* KEY_ns */
     RES_CELL_PART,       /* the same, but nothing for zero */
-    RES_CELL_RANGE,      /* the bounds KEY_low_ns and KEY_high_ns beside KEY_ns */
+    RES_CELL_RANGE,      /* the bounds KEY_low_ns and KEY_high_ns of KEY_ns */
     RES_CELL_DIFFERENCE, /* the three as a difference of measured times */
     RES_CELL_BOUNDS,     /* the bounds of RES_CELL_DIFFERENCE, in its unit */
     RES_CELL_SHARE,      /* KEY_share with its bounds KEY_low_share and KEY_high_share */
@@ -163,7 +162,7 @@ double res_step_pjrt_ns(const res_execution *execution);
 
 /* Whether the axis is the number of graphs that a step was cut into: not of imported records, and
  * of other front ends than bench it is no count of their programs. */
-bool res_graphs_told(const res_experiment *experiment);
+bool res_graphs_known(const res_experiment *experiment);
 /* The number of graphs, or "-". */
 void res_grid_graphs(res_grid *grid, const res_experiment *experiment);
 /* Sets the members KEY_ns, KEY_low_ns, KEY_high_ns of OBJECT. */

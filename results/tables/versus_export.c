@@ -79,8 +79,8 @@ static json_t *comparison_json(const res_comparison *c)
                      (int)c->disturbed, "test", test_name(c->test), "p", res_json_real(c->p),
                      "p_holm", res_json_real(c->p_holm), "p_equivalent_holm",
                      res_json_real(c->p_equivalent_holm), "level", res_json_real(c->level), "share",
-                     res_json_real(c->share), "smallest_visible",
-                     res_json_real(c->smallest_visible), "error", res_json_real(c->error));
+                     res_json_real(c->share), "smallest_visible", res_json_real(c->mde), "error",
+                     res_json_real(c->error));
 }
 
 static json_t *attribution_json(const res_attribution *why)
@@ -97,7 +97,7 @@ static json_t *attribution_json(const res_attribution *why)
                      res_versus_blame(why), "ledger_ns", ledger, "quantities", quantities);
 }
 
-/* The measures beside the wall time, whose comparison stands beside them. */
+/* The measures other than the wall time, each with its comparison. */
 static json_t *measures_json(const res_compared *cell)
 {
     static const char *const known[] = {"unknown", "equal", "judged"};
@@ -165,7 +165,7 @@ static json_t *versus_json(const res_versus *versus)
     json_t *object = json_pack(
         "{so so so sb si so so so ss so so s{si si si si si si si si si si si si si}}", "a",
         side_json(versus, false), "b", side_json(versus, true), "level",
-        res_json_real(versus->options.level), "looks", versus->options.looks != RES_LOOKS_NONE,
+        res_json_real(versus->options.level), "looks", versus->options.interim != RES_INTERIM_NONE,
         "family", (int)versus->family, "equivalence", res_json_real(versus->options.delta),
         "threshold", res_json_real(versus->threshold), "cells", cells, "summary",
         summary.data ? summary.data : "", "notes",
@@ -174,8 +174,9 @@ static json_t *versus_json(const res_versus *versus)
         (int)(versus->count - sum.controls - sum.failed - sum.missing - unmeasured), "slower",
         (int)sum.slower, "little_slower", (int)sum.little, "faster", (int)sum.faster, "equivalent",
         (int)sum.equivalent, "undecided", (int)sum.undecided, "failed", (int)sum.failed, "missing",
-        (int)sum.missing, "unmeasured", (int)unmeasured, "unread", (int)sum.unread, "controls", (int)sum.controls,
-        "control_alarms", (int)sum.alarms, "controls_failed", (int)sum.dead_controls);
+        (int)sum.missing, "unmeasured", (int)unmeasured, "unread", (int)sum.unread, "controls",
+        (int)sum.controls, "control_alarms", (int)sum.alarms, "controls_failed",
+        (int)sum.dead_controls);
     bn_text_free(&summary);
     return object;
 }
@@ -205,7 +206,7 @@ static void csv_headline(res_grid *grid, const res_versus *versus, const res_com
     csv_real(grid, c->ratio.low);
     csv_real(grid, c->ratio.high);
     csv_real(grid, c->p_holm);
-    csv_real(grid, c->smallest_visible);
+    csv_real(grid, c->mde);
     res_grid_cell(grid, "%zu", c->pairs);
     res_grid_cell(grid, "%zu", c->disturbed);
 }

@@ -6,7 +6,7 @@
 
 #include "results/traces/traces.h"
 
-/* The lanes of a row, from 1; slices of a lane lie beside or within each other. */
+/* The lanes of a row, from 1; slices of a lane follow each other or lie within each other. */
 typedef enum run_lane {
     RUN_LANE_STEPS = 1,
     RUN_LANE_PARTS,

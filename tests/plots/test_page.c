@@ -49,26 +49,26 @@ static const plot_comparison comparisons[] = {
     {.title = "resnet50 train lazy",
      .verdict = RES_SLOWER,
      .ratio = {1.021, 1.012, 1.03},
-     .smallest_visible = 0.011,
+     .mde = 0.011,
      .attribution = "same program, slower"},
     {.title = "bert train capture",
      .verdict = RES_FASTER,
      .ratio = {0.93, 0.91, 0.95},
-     .smallest_visible = 0.02,
+     .mde = 0.02,
      .attribution = "other program: 3 ops fewer"},
     {.title = "vit train lazy",
      .verdict = RES_SLOWER,
      .ratio = {1.094, 1.06, 1.12},
-     .smallest_visible = 0.03,
+     .mde = 0.03,
      .attribution = "<script>alert(1)</script>"},
     {.title = "gpt2 infer lazy",
      .verdict = RES_UNDECIDED,
      .ratio = {1.01, 0.95, 1.07},
-     .smallest_visible = 0.08},
+     .mde = 0.08},
     {.title = "llama infer lazy",
      .verdict = RES_EQUIVALENT,
      .ratio = {1.001, 0.99, 1.01},
-     .smallest_visible = 0.01,
+     .mde = 0.01,
      .attribution = ""},
 };
 
@@ -193,10 +193,10 @@ static void the_page_says_what_the_tables_say(void **state)
     const plot_comparison nothing_seen = {.title = "gpt2 infer lazy",
                                           .verdict = RES_UNDECIDED,
                                           .ratio = {1.01, UNKNOWN, UNKNOWN},
-                                          .smallest_visible = (double)INFINITY};
+                                          .mde = (double)INFINITY};
     bn_text out = page(&all, &nothing_seen, 1, NULL, 0);
     assert_lacks(out.data, ">-83.0 ms<");
-    assert_has(out.data, ">" RES_NOT_TOLD "</td>");
+    assert_has(out.data, ">" RES_UNKNOWN_TEXT "</td>");
     assert_has(out.data, ">2.00 ms</td>");
     /* Nor does it print an infinite MDE. */
     assert_lacks(out.data, "inf %");
@@ -213,14 +213,14 @@ static void a_refused_overhead_is_not_shown(void **state)
     (void)state;
     res_collection all = sample();
     bn_text out = page(&all, NULL, 0, NULL, 0);
-    const size_t before = occurrences(out.data, ">" RES_NOT_TOLD "</td>");
+    const size_t before = occurrences(out.data, ">" RES_UNKNOWN_TEXT "</td>");
     bn_text_free(&out);
     res_execution *x = &all.records[CAPTURE]->executions[0];
     x->device_ns = x->device_low_ns = x->device_high_ns = 900e6;
     x->overhead_ns = 2e6;
     x->overhead_low_ns = x->overhead_high_ns = UNKNOWN;
     out = page(&all, NULL, 0, NULL, 0);
-    assert_int_equal(occurrences(out.data, ">" RES_NOT_TOLD "</td>"), before + 2);
+    assert_int_equal(occurrences(out.data, ">" RES_UNKNOWN_TEXT "</td>"), before + 2);
     bn_text_free(&out);
     res_collection_free(&all);
 }

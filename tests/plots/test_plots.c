@@ -228,7 +228,7 @@ static void overhead_says_what_the_table_says(void **state)
     assert_int_equal(lines(significant), 1 + 1); /* captured as one; a line of no numbers */
     assert_int_equal(lines(rest), 1 + 1);
     assert_value(&p, "graphs7", 1, -83e6);
-    assert_has(p.description.data, " resnet50 train, capture in 5 graphs: " RES_NOT_TOLD ".");
+    assert_has(p.description.data, " resnet50 train, capture in 5 graphs: " RES_UNKNOWN_TEXT ".");
     assert_has(p.description.data, " resnet50 train, lazy in 1 graph: 2.00 ms.");
     free(significant);
     free(rest);

@@ -139,9 +139,9 @@ interrupted() {
     status=$?
 }
 
-# busy_stores STORE...: whether the witness of one of them says that the machine was busy while its
-# records were measured (docs/measuring.md), or that other programs used a tenth of the cores. A
-# simulated device sleeps, so bench may hardly wait beside them; but it wakes up later.
+# busy_stores STORE...: whether one of them says that the machine was busy while its records were
+# measured (docs/measuring.md), or that other programs used a tenth of the cores. A simulated device
+# sleeps, so bench may hardly wait beside them; but it wakes up later.
 busy_stores() {
     local one
     for one in "$@"; do
@@ -153,7 +153,7 @@ sys.exit(w["busy"] is not True and (w["others_share"] or 0) < 0.1)' 2>/dev/null 
     return 1
 }
 
-# Whether more programs want to run than there are cores: for what leaves no witness.
+# Whether more programs want to run than there are cores: for tests without records.
 busy_machine() {
     awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg
 }

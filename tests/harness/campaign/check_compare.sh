@@ -75,7 +75,7 @@ report "slower by less than what counts is no failure, and is said" "$(
 )"
 rm "$(ls "$store"/b/*.h5 | head -n 1)"
 run compare --store "$store/a" --store "$store/b"
-report "where the numbers of records differ the newest are paired, in words" "$(
+report "where the numbers of records differ the latest are paired, in words" "$(
     fault_of 2
     grep -q '9 records of A and 8 of B; the latest 8' "$folder/out" || echo "no words"
 )"

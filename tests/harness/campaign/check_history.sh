@@ -41,7 +41,7 @@ report "--reindex reads them all again" "$(
 )"
 
 run history --store "$store" --model model00 --mode lazy --phase infer
-report "text: segments, the builds beside a change, gaps, the newest night, totals" "$(
+report "text: segments, the builds beside a change, gaps, the latest night, totals" "$(
     fault_of 0
     for text in 'model00 infer lazy: full, batch 4' 'wall, 100 nights' '2022-03-18  2022-04-10' \
         'commit-0025   commit-0025  same build' '3 nights without a figure:' \

@@ -22,7 +22,7 @@ export SLOW_PJRT_PLUGIN SLOW_PJRT_NS=0
 # compared MODEL RUNTIME: the CPU runtime beside RUNTIME; a line to $folder/lines. The line says the
 # verdict of the cell, which is that of its worst finding, what of the family differs, the smallest
 # visible effect in per cent, the seconds a cell (the control is a cell, too), the wall time of A in
-# ns, and whether its witness called the machine busy.
+# ns, and whether other programs disturbed it.
 compared() {
     local begin=$SECONDS busy=quiet
     rm -rf "$store"

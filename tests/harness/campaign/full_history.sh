@@ -85,7 +85,7 @@ report "a series of 1,000 nights is drawn with its changes in 2 s ($seconds s, $
 )"
 
 spends table --store "$store"
-report "the table of the newest builds takes 2 s ($seconds s, $peak MB)" "$(
+report "the table of the latest builds takes 2 s ($seconds s, $peak MB)" "$(
     fault_of 0
     grep -q '^model16 ' "$folder/out" || echo "no table"
     within 2

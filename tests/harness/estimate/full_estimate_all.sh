@@ -50,7 +50,7 @@ if [ "$(<"$all/options")" != "$options" ]; then
     exit 1
 fi
 
-# stored CODE WORD...: runs Python CODE with `rows`, what the store has of this plugin, the newest record of
+# stored CODE WORD...: runs Python CODE with `rows`, what the store has of this plugin, the latest record of
 # each step, and the `words`. A store that cannot be read is no empty one: all would be estimated again.
 stored() {
     echo '{"rows": []}' >"$folder/rows"

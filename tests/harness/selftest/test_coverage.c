@@ -411,7 +411,7 @@ static bn_code timid(const selftest_table_sim *table, selftest_table_figures *f,
     return code;
 }
 
-/* As if the rounds of one process were processes: of the newest one alone. */
+/* As if the rounds of one process were processes: of the latest one alone. */
 static bn_code one_process(const selftest_table_sim *table, selftest_table_figures *f,
                            bn_status *st)
 {

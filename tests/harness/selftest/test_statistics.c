@@ -37,12 +37,12 @@ static selftest_trials try(const selftest_procedure *procedure, const char *name
     return try_design(procedure, t, families);
 }
 
-/* With looks up to the last planned one. */
-static selftest_trials look(const selftest_procedure *procedure, const char *name, size_t family,
-                            size_t families)
+/* With interim analyses up to the last planned one. */
+static selftest_trials interim(const selftest_procedure *procedure, const char *name, size_t family,
+                               size_t families)
 {
     const selftest_trials t = {
-        .scenario = scenario(name), .pairs = RES_LOOKS_USUAL, .family = family, .looks = true};
+        .scenario = scenario(name), .pairs = RES_INTERIM_USUAL, .family = family, .interim = true};
     return try_design(procedure, t, families);
 }
 
@@ -99,17 +99,17 @@ static void boastful(res_comparison *list, size_t count, const res_compare_optio
 {
     res_compare_family(list, count, o);
     for (size_t i = 0; i < count; i++) {
-        list[i].smallest_visible /= 2;
+        list[i].mde /= 2;
         list[i].critical /= 2;
         if (list[i].verdict == RES_UNDECIDED)
             list[i].verdict = RES_EQUIVALENT;
     }
 }
 
-static void fixed_order(uint64_t seed, size_t pairs, bool looks, bool *b_first)
+static void fixed_order(uint64_t seed, size_t pairs, bool interim, bool *b_first)
 {
     (void)seed;
-    (void)looks;
+    (void)interim;
     for (size_t i = 0; i < pairs; i++)
         b_first[i] = i & 1;
 }
@@ -136,32 +136,32 @@ static void wrong_procedures_fail(void **state)
     const selftest_procedure proud = {res_order, res_compare, boastful};
     t = try(&proud, "wandering", 5, 200);
     assert_int_equal(selftest_trials_judge(&t),
-                     SELFTEST_FAULT_VISIBLE | SELFTEST_FAULT_POWER | SELFTEST_FAULT_EQUIVALENT);
+                     SELFTEST_FAULT_MDE | SELFTEST_FAULT_POWER | SELFTEST_FAULT_EQUIVALENT);
 }
 
-/* Looks save pairs, and lose little: the same effect is found with fewer. */
+/* Interim analyses save pairs, and lose little: the same effect is found with fewer. */
 static void looks_find_as_much_with_fewer_pairs(void **state)
 {
     (void)state;
-    const selftest_trials looks = look(&selftest_our_procedure, "jitter", 1, 300);
+    const selftest_trials early = interim(&selftest_our_procedure, "jitter", 1, 300);
     const selftest_trials fixed = {.scenario = scenario("jitter"), .pairs = 8, .family = 1};
     const selftest_trials eight = try_design(&selftest_our_procedure, fixed, 300);
-    const double used = (double)looks.used_slowed[2] / 300;
-    print_message("# 5 %% slower: %zu of 300 in %.2f pairs; %zu in 8\n", looks.found[2], used,
+    const double used = (double)early.used_slowed[2] / 300;
+    print_message("# 5 %% slower: %zu of 300 in %.2f pairs; %zu in 8\n", early.found[2], used,
                   eight.found[2]);
-    assert_int_equal(selftest_trials_judge(&looks), 0);
-    assert_true(looks.found[2] >= 297 && eight.found[2] >= 297);
+    assert_int_equal(selftest_trials_judge(&early), 0);
+    assert_true(early.found[2] >= 297 && eight.found[2] >= 297);
     assert_true(used > 4 && used < 5.2);
     assert_int_equal(eight.used_slowed[2], 8 * 300);
-    assert_true(looks.used <= 12 * 300 && looks.used > 4 * 300);
+    assert_true(early.used <= 12 * 300 && early.used > 4 * 300);
 }
 
-/* Looks, each with the whole level, and the intervals of one look. */
+/* Interim analyses, each with the whole level, and the intervals of one alone. */
 static bn_code as_if_once(const res_side *a, const res_side *b, const res_compare_options *o,
                           res_comparison *c, bn_status *st)
 {
     res_compare_options once = *o;
-    once.looks = false;
+    once.interim = false;
     return res_compare(a, b, &once, c, st);
 }
 
@@ -169,11 +169,11 @@ static void looks_that_take_the_whole_level_fail(void **state)
 {
     (void)state;
     const selftest_procedure greedy = {res_order, as_if_once, res_compare_family};
-    /* Where nothing is shown equivalent early, and all looks are taken. */
-    selftest_trials t = look(&greedy, "wandering", 1, 400);
-    print_message("# whole level at each look: %zu of %zu\n", t.alarms, t.trials);
+    /* Where nothing is shown equivalent early, and all interim analyses are made. */
+    selftest_trials t = interim(&greedy, "wandering", 1, 400);
+    print_message("# whole level at each analysis: %zu of %zu\n", t.alarms, t.trials);
     assert_int_equal(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS, SELFTEST_FAULT_ALARMS);
-    t = look(&selftest_our_procedure, "wandering", 1, 400);
+    t = interim(&selftest_our_procedure, "wandering", 1, 400);
     assert_int_equal(selftest_trials_judge(&t), 0);
 }
 
@@ -206,7 +206,7 @@ static void each_fault_is_judged_by_its_bound(void **state)
                                   .predicted = {174, 274, 374},
                                   .wrongly_equivalent = 35,
                                   .promised = 500,
-                                  .visible_found = 350};
+                                  .mde_found = 350};
     assert_int_equal(selftest_trials_judge(&good), 0);
     selftest_trials t = good;
     t.alarms = 36; /* 7.2 % [5.1, 9.8] */
@@ -218,10 +218,10 @@ static void each_fault_is_judged_by_its_bound(void **state)
     t.held_slowed[1] = 460;
     assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_COVERAGE);
     t = good;
-    t.visible_found = 320; /* 64 % [59.6, 68.2] */
-    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_VISIBLE);
-    t.visible_found = 465; /* 93 % [90.4, 95.1] */
-    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_VISIBLE);
+    t.mde_found = 320; /* 64 % [59.6, 68.2] */
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_MDE);
+    t.mde_found = 465; /* 93 % [90.4, 95.1] */
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_MDE);
     t = good;
     t.predicted[1] = 276;
     assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_POWER);

@@ -150,7 +150,7 @@ static void a_batch_hides_what_is_fixed(void **state)
     assert_int_equal(s.processes, TURNS);
     assert_near(s.lines[0].fit.base.mean, 2.05e6, 10);
     assert_near(s.lines[0].fit.slope.mean, 0.5e6, 10);
-    assert_int_equal(s.lines[0].fit.law, RES_LAW_HOLDS);
+    assert_int_equal(s.lines[0].fit.verdict, RES_FIT_HOLDS);
     assert_near(answer(&s, "capture_batch", "estimate"), 36.9, 0.01);
     assert_says(&s, "capture.fixed", "2.05 ms (");
     assert_says(&s, "capture.batch_beyond", "batch 37 ");
@@ -180,7 +180,7 @@ static void a_bend_is_no_line(void **state)
     const study_kind kind = kind_of(RES_AXIS_BATCH, study_batch);
     study s = make(&kind, list, 3);
     say(&s);
-    assert_int_equal(s.lines[0].fit.law, RES_LAW_FAILS);
+    assert_int_equal(s.lines[0].fit.verdict, RES_FIT_FAILS);
     assert_true(fabs(s.lines[0].fit.off) > 0.05);
     /* The sentence says how far off the line a point is, as the table does: 3 ms in place of
      * 3.503. A share of the 3 ms would be 16.8 %. */

@@ -195,7 +195,7 @@ def walk(b, base, where):
     resize(b, 1000)
     took = afresh(b, base)
     report("the site opens from %s (%.2f s)" % (where, took), page_faults(b))
-    report("what was found comes first, then the newest tables", [] if b.value(
+    report("what was found comes first, then the latest tables", [] if b.value(
         "document.querySelector('main h2').textContent === 'What was found' && "
         "!!document.querySelector('main details[open] table')") else ["it does not"])
     report("a model", opened(b, 'nav a[href="#/models"]') + opened(b, '#main tbody a[href^="#/model/"]') + (
@@ -212,9 +212,9 @@ def walk(b, base, where):
            opened(b, '#main tbody a[href^="#/record/"]') + ([] if b.value(
                "!!document.querySelector('#main dl') && (!!document.querySelector('#main pre') || "
                "!!document.querySelector('#main svg.chart'))") else ["neither details nor a command"]))
-    newest = b.value("[...nights.keys()].pop()")
-    go(b, "#/night/" + newest)
-    report("a record of the newest night has ledger, timeline, steps and provenance",
+    latest = b.value("[...nights.keys()].pop()")
+    go(b, "#/night/" + latest)
+    report("a record of the latest night has ledger, timeline, steps and provenance",
            opened(b, '#main tbody a[href^="#/record/"]') + ([] if b.value(
                "document.querySelectorAll('#main .fragment table').length > 0 && "
                "document.querySelectorAll('#main svg.chart .slice').length > 10 && "
@@ -268,14 +268,14 @@ def walk(b, base, where):
 
 def look(b):
     """Each kind of page at three widths, light and dark."""
-    newest = b.value("[...nights.keys()].pop()")
+    latest = b.value("[...nights.keys()].pop()")
     first = b.value("[...nights.keys()][0]")
-    detail = b.value("load('night-%s').then((n) => n.records.map((r) => r[1]).find((k) => details.has(k)))" % newest)
+    detail = b.value("load('night-%s').then((n) => n.records.map((r) => r[1]).find((k) => details.has(k)))" % latest)
     pair = b.value("[...builds.keys()].slice(0, 2)")
     model = b.value("site.changes.length ? '#/model/' + site.changes[0].model : '#/model/' + [...models.keys()][0]")
     pages = {"newest": "#/", "models": "#/models", "model": model, "changes": "#/changes", "builds": "#/builds",
              "compare": "#/compare/%s/%s" % (pair[-1], pair[0]), "build": "#/build/" + pair[0], "nights": "#/nights",
-             "night": "#/night/" + first, "record": "#/record/%s/%s" % (newest, detail)}
+             "night": "#/night/" + first, "record": "#/record/%s/%s" % (latest, detail)}
     b.value("delete document.documentElement.dataset.theme")
     for width in (400, 800, 1600):
         resize(b, width)

@@ -14,7 +14,7 @@ typedef struct figures_cell {
     int processes, a_run;
     double wall_ms, device_ms;   /* device: from 0.95 to 1.05 of it */
     double overhead_ms, vary_ms; /* overhead: from VARY less to VARY more */
-    int untold;                  /* processes without a device time */
+    int unknown;                 /* processes without a device time */
     int from_disk;               /* processes whose programs came from there */
     int busier;                  /* the first so many were measured under other conditions */
 } figures_cell;
@@ -73,7 +73,7 @@ static inline void figures_write(const char *store, size_t which, int process)
     figures_provenance(record, cell, process);
     x->overhead_ns = 1e6 * (cell->overhead_ms + cell->vary_ms * place);
     x->from_disk = process < cell->from_disk;
-    if (process < cell->untold) {
+    if (process < cell->unknown) {
         x->device_source = BN_DEVICE_TIME_UNAVAILABLE;
         x->device_ns = x->device_low_ns = x->device_high_ns = x->overhead_ns = (double)NAN;
     }

@@ -188,18 +188,18 @@ for name in nights:
 check("all records have a night", records == lists["records"])
 check("words in place of a figure", worded > 0 or "--words" not in sys.argv)
 check("details are of records", set(lists["details"]) <= keys)
-cells, by_newest = set(), {}
+cells, by_latest = set(), {}
 for key in builds:
     for cell in files["build-" + key]["cells"]:
         cells.add(cell["cell"])
-        by_newest[cell["newest"]] = cell
+        by_latest[cell["newest"]] = cell
         check("a cell's model", cell["model"] in models)
         check("a cell's remark", 0 <= cell["remark"] < len(lists["remarks"]))
         check("a cell's step", cell["figures"]["wall"][0] > 0 and cell["processes"] > 0)
         check("a figure of a cell", all(len(f) == 7 and f[5] != "-" for f in cell["figures"].values()))
 if "--table" in sys.argv:
     with open(sys.argv[sys.argv.index("--table") + 1], encoding="utf-8") as f:
-        compare_tables(json.load(f)["rows"], by_newest)
+        compare_tables(json.load(f)["rows"], by_latest)
 for key in models:
     for series in files["model-" + key]["series"]:
         series_keys.add((key, series["key"]))

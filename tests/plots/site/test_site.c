@@ -127,7 +127,7 @@ static void a_site_has_a_file_for_each_night_build_and_model(void **state)
     assert_int_equal(count_files(b, "night-"), 2);
     assert_int_equal(count_files(b, "build-"), 2);
     assert_int_equal(count_files(b, "model-"), 1);
-    /* The records of the newest three nights. */
+    /* The records of the latest three nights. */
     assert_int_equal(count_files(b, "record-"), 6);
     assert_true(has_file(b, "data/night-20260102T020000.js"));
     static const char *const others[] = {"index.html", "site.css",     "page.js",
@@ -145,16 +145,16 @@ static void a_night_changes_few_files(void **state)
     for (int day = 1; day <= 8; day++)
         write_night(b, day, "aa", 1);
     publish(b);
-    /* All are of the newest build. */
+    /* All are of the latest build. */
     assert_int_equal(count_files(b, "record-"), 24);
     site_made again = publish(b);
     assert_int_equal(again.written, 0);
     assert_int_equal(again.removed, 0);
     write_night(b, 9, "bb", 1);
     again = publish(b);
-    /* Night, build, model, newest, three records, the lists, the page. */
+    /* Night, build, model, latest, three records, the lists, the page. */
     assert_int_equal(again.written, 9);
-    /* What is neither of the newest build nor of the newest three nights. */
+    /* What is neither of the latest build nor of the latest three nights. */
     assert_int_equal(again.removed, 18);
     assert_int_equal(count_files(b, "record-"), 9);
 }
@@ -206,7 +206,7 @@ static void a_record_that_was_asked_for_stays(void **state)
     static const char *const none[] = {"20250101T020001.000000000Z-host-1-1"};
     for (int day = 1; day <= 6; day++)
         write_night(b, day, "aa", 1);
-    /* Another build, so that the newest tables are not of the first night. */
+    /* Another build, so that the latest tables are not of the first night. */
     write_night(b, 7, "bb", 1);
     publish(b);
     assert_int_equal(count_files(b, "record-"), 9);
@@ -225,8 +225,10 @@ static void what_was_judged_stays_with_its_night(void **state)
     site_made made;
     bn_status st = {0};
     write_night(b, 1, "aa", 1);
-    const site_options judged = {
-        .headline = "found slower: 1 of 1 <i>", .words = "one\ntwo\n", .failed = 3, .told = true};
+    const site_options judged = {.headline = "found slower: 1 of 1 <i>",
+                                 .words = "one\ntwo\n",
+                                 .failed = 3,
+                                 .conclusive = true};
     assert_ok(publish_with(b, judged, &made, &st), &st);
     write_night(b, 2, "aa", 1);
     publish(b);
@@ -302,7 +304,7 @@ static void a_timeline_has_phases_rounds_and_parts(void **state)
     assert_ok(res_record_reserve_rounds(r, 2, &st), &st);
     r->round_count = 2;
     r->rounds[0] = (res_round){.steps = 12, .wall_ns = 400000000};
-    r->rounds[1] = (res_round){.steps = 8, .position = 1, .wall_ns = RES_UNTOLD};
+    r->rounds[1] = (res_round){.steps = 8, .position = 1, .wall_ns = RES_UNKNOWN};
     assert_int_equal(
         json_object_set_new(
             r->provenance, "phases",

@@ -41,7 +41,7 @@ static json_t *make_table(const res_index *index, const char *store)
     bn_text text = {0};
     bn_status st = {0};
     json_t *table;
-    assert_ok(res_newest_read(store, index, &asked, &all, &st), &st);
+    assert_ok(res_latest_read(store, index, &asked, &all, &st), &st);
     res_table_speedup(&all, RES_TABLE_JSON, &text);
     assert_ok(res_json_parse(text.data, text.length, &table, &st), &st);
     bn_text_free(&text);
@@ -113,7 +113,7 @@ static const json_t *row_of(const both *b, const char *model)
     return row;
 }
 
-/* The site's cell of ROW: both are named by the newest record of their pool. */
+/* The site's cell of ROW: both are named by the latest record of their pool. */
 static const json_t *cell_of(const both *b, const json_t *row)
 {
     const json_t *cell = find(json_object_get(b->build, "cells"), "newest",
@@ -203,7 +203,7 @@ static void assert_words(const both *b, const char *model, res_metric metric, co
     assert_string_equal(json_string_value(json_array_get(figure, 5)), words);
     assert_string_equal(json_string_value(json_array_get(figure, 6)), bounds);
     assert_int_equal(json_integer_value(json_array_get(figure, 4)),
-                     words[0] != '<' && strcmp(words, RES_NOT_TOLD) != 0);
+                     words[0] != '<' && strcmp(words, RES_UNKNOWN_TEXT) != 0);
 }
 
 static int remark_of(const both *b, const char *model)
@@ -224,7 +224,7 @@ static void what_is_refused_or_cut_is_so_on_the_site(void **state)
     assert_words(b, "plain", RES_METRIC_OVERHEAD, "1.00 ms", "[0.98, 1.02]");
     assert_words(b, "below", RES_METRIC_OVERHEAD, "< 1.09 ms", "[-0.89, 1.09]");
     assert_words(b, "alone", RES_METRIC_OVERHEAD, "990 us", "");
-    assert_words(b, "negative_alone", RES_METRIC_OVERHEAD, RES_NOT_TOLD, "");
+    assert_words(b, "negative_alone", RES_METRIC_OVERHEAD, RES_UNKNOWN_TEXT, "");
     /* A device time that was cut off is the step's. */
     assert_int_equal(remark_of(b, "cut"), RES_DEVICE_CUT);
     assert_true(is_true(b, "cut", "device_cut") && !is_true(b, "cut", "overhead_refused"));
@@ -234,12 +234,12 @@ static void what_is_refused_or_cut_is_so_on_the_site(void **state)
     assert_int_equal(remark_of(b, "cut_overhead"), RES_DEVICE_CUT_OVERHEAD);
     assert_true(is_true(b, "cut_overhead", "device_cut"));
     assert_true(is_true(b, "cut_overhead", "overhead_refused"));
-    assert_words(b, "cut_overhead", RES_METRIC_OVERHEAD, RES_NOT_TOLD, "");
+    assert_words(b, "cut_overhead", RES_METRIC_OVERHEAD, RES_UNKNOWN_TEXT, "");
     assert_int_equal(remark_of(b, "far"), RES_DEVICE_FAR);
     assert_words(b, "far", RES_METRIC_DEVICE, NULL, NULL);
     assert_int_equal(remark_of(b, "contrary"), RES_DEVICE_CONTRARY);
     assert_words(b, "contrary", RES_METRIC_DEVICE, NULL, NULL);
-    assert_words(b, "contrary", RES_METRIC_OVERHEAD, RES_NOT_TOLD, "");
+    assert_words(b, "contrary", RES_METRIC_OVERHEAD, RES_UNKNOWN_TEXT, "");
     /* Fewer than half tell it. */
     assert_words(b, "few", RES_METRIC_DEVICE, NULL, NULL);
     assert_words(b, "failed", RES_METRIC_COMPILE, NULL, NULL);
@@ -277,7 +277,7 @@ static void nights_and_series_say_the_same(void **state)
             assert_same(id, "overhead", json_object_get(said, "overhead_per_execution_ns"),
                         json_array_get(row, 9));
         else
-            assert_string_equal(json_string_value(json_array_get(row, 9)), RES_NOT_TOLD);
+            assert_string_equal(json_string_value(json_array_get(row, 9)), RES_UNKNOWN_TEXT);
     }
     assert_int_equal(seen, 2);
     json_decref(night);

@@ -373,7 +373,7 @@ static void each_step_may_compile(void **state)
     forget(&s);
 }
 
-static void a_value_in_the_program_is_told_from_shapes(void **state)
+static void a_value_in_the_program_is_no_shape(void **state)
 {
     (void)state;
     seen s = see_lengths(4, LOOPS, false);
@@ -423,7 +423,7 @@ static void long_compiles_at_the_start(void **state)
 }
 
 /* Who loads executables has a cache, and needs no advice to have one. */
-static void loads_at_the_start_are_told_from_compiles(void **state)
+static void loads_at_the_start_are_no_compiles(void **state)
 {
     (void)state;
     static play p;
@@ -576,11 +576,11 @@ int main(void)
         cmocka_unit_test(compiles_that_go_on_are_named_with_what_changed),
         cmocka_unit_test(work_before_a_compilation_is_part_of_it),
         cmocka_unit_test(each_step_may_compile),
-        cmocka_unit_test(a_value_in_the_program_is_told_from_shapes),
+        cmocka_unit_test(a_value_in_the_program_is_no_shape),
         cmocka_unit_test(compiles_that_end_are_warmup),
         cmocka_unit_test(programs_that_run_once_before_the_steps_are_preparation),
         cmocka_unit_test(long_compiles_at_the_start),
-        cmocka_unit_test(loads_at_the_start_are_told_from_compiles),
+        cmocka_unit_test(loads_at_the_start_are_no_compiles),
         cmocka_unit_test(missed_donation_is_named_with_its_bytes),
         cmocka_unit_test(missed_donation_of_few_steps_is_seen),
         cmocka_unit_test(donated_and_small_arguments_draw_none),

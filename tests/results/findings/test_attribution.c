@@ -317,7 +317,7 @@ static void a_side_is_what_tables_say_of_it(void **state)
 
 /* ---- which program --------------------------------------------------------------------- */
 
-static void programs_are_told_apart(void **state)
+static void programs_are_distinguished(void **state)
 {
     (void)state;
     sides s;
@@ -488,7 +488,7 @@ static void records_are_paired_in_their_order(void **state)
     assert_null(strstr(v.notes.data, "older than"));
     res_versus_free(&v);
 
-    /* One of A more: the newest three, said in words. */
+    /* One of A more: the latest three, said in words. */
     put(&a, &fixture_lazy, "aaa", "");
     assert_ok(pair(&a, &b, NULL, &v, &st), &st);
     assert_int_equal(v.cells[0].pairs, 3);
@@ -685,8 +685,8 @@ static void outcome_of(const res_versus *v, int batch, char out[16])
     bn_text_free(&text);
 }
 
-/* Good records of an older build say nothing of the newest one, which fails. */
-static void the_newest_build_is_compared(void **state)
+/* Good records of an older build say nothing of the latest one, which fails. */
+static void the_latest_build_is_compared(void **state)
 {
     (void)state;
     static const struct {
@@ -738,7 +738,7 @@ static void the_newest_build_is_compared(void **state)
 
 /* A label says which build is asked for; one that does not tell its build may be of this one;
  * machines that differ are named. */
-static void sides_are_told_apart(void **state)
+static void sides_are_separated(void **state)
 {
     (void)state;
     shelf shelves[2] = {{.all.count = 0}, {.all.count = 0}};
@@ -784,7 +784,7 @@ int main(void)
         cmocka_unit_test(of_like_sides_nothing_is_named),
         cmocka_unit_test(a_difference_has_the_interval_of_students_t),
         cmocka_unit_test(a_side_is_what_tables_say_of_it),
-        cmocka_unit_test(programs_are_told_apart),
+        cmocka_unit_test(programs_are_distinguished),
         cmocka_unit_test(verdicts_are_counted_controls_apart),
         cmocka_unit_test(what_was_not_measured_stays_in_the_family),
         cmocka_unit_test(records_are_paired_in_their_order),
@@ -792,8 +792,8 @@ int main(void)
         cmocka_unit_test(sides_that_are_none_are_refused),
         cmocka_unit_test(each_experiment_is_in_the_verdict),
         cmocka_unit_test(repetitions_are_mended_by_their_own),
-        cmocka_unit_test(the_newest_build_is_compared),
-        cmocka_unit_test(sides_are_told_apart),
+        cmocka_unit_test(the_latest_build_is_compared),
+        cmocka_unit_test(sides_are_separated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

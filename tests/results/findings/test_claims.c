@@ -43,8 +43,8 @@ static void coverage(double sd, double *ratio, double *wall)
         simulate(&s, 1, 4, sd, 1.25, &seed);
         res_speedup table = made(&s);
         const res_speedup_row *row = row_of(&table, "a", "capture");
-        held += !res_told_from(row->ratio.ratio, 1.25);
-        held_wall += !res_told_from(row->figures.wall.value, 8e6);
+        held += !res_excludes(row->ratio.ratio, 1.25);
+        held_wall += !res_excludes(row->figures.wall.value, 8e6);
         res_speedup_free(&table);
         clear(&s);
     }
@@ -152,7 +152,7 @@ static void runs_of_other_days_are_a_value_each(void **state)
         add_runs(&s, 4, &seed);
         res_speedup table = made(&s);
         const res_over *wall = &table.rows[0].figures.wall;
-        held += !res_told_from(wall->value, 1e7);
+        held += !res_excludes(wall->value, 1e7);
         assert_int_equal(wall->processes, 16);
         assert_int_equal(wall->values, 4);
         assert_int_equal(table.rows[0].pool.run_count, 4);
@@ -324,7 +324,7 @@ static void causes_are_named_with_their_time(void **state)
 
 /* Capture dispatches 1 ms less of 10 and waits 0.5 ms less. Its device times are above the steps,
  * so they are cut and no cause. What OVERHEAD says of it. */
-typedef enum overhead_is { OVERHEAD_TOLD, OVERHEAD_NOISY, OVERHEAD_UNKNOWN } overhead_is;
+typedef enum overhead_is { OVERHEAD_SIGNIFICANT, OVERHEAD_NOISY, OVERHEAD_UNKNOWN } overhead_is;
 
 static void add_cut(store *s, overhead_is overhead)
 {
@@ -353,7 +353,7 @@ static void add_cut(store *s, overhead_is overhead)
 static void overhead_and_dispatch_are_one_cause(void **state)
 {
     (void)state;
-    for (overhead_is overhead = OVERHEAD_TOLD; overhead <= OVERHEAD_UNKNOWN; overhead++) {
+    for (overhead_is overhead = OVERHEAD_SIGNIFICANT; overhead <= OVERHEAD_UNKNOWN; overhead++) {
         store s = {.count = 0};
         add_cut(&s, overhead);
         res_speedup table = made(&s);
@@ -363,11 +363,11 @@ static void overhead_and_dispatch_are_one_cause(void **state)
         assert_true(overhead == OVERHEAD_UNKNOWN || f->device_scale != 1);
         assert_int_equal(res_speedup_explain(&table, list), 1);
         const res_cause *causes = list[0].causes;
-        assert_int_equal(list[0].cause_count, overhead == OVERHEAD_TOLD ? 1 : 2);
+        assert_int_equal(list[0].cause_count, overhead == OVERHEAD_SIGNIFICANT ? 1 : 2);
         assert_int_equal(causes[0].kind,
-                         overhead == OVERHEAD_TOLD ? RES_CAUSE_OVERHEAD : RES_CAUSE_PART);
+                         overhead == OVERHEAD_SIGNIFICANT ? RES_CAUSE_OVERHEAD : RES_CAUSE_PART);
         assert_int_equal(causes[0].part, BN_PART_DISPATCH);
-        assert_true(overhead == OVERHEAD_TOLD || causes[1].part == BN_PART_WAIT);
+        assert_true(overhead == OVERHEAD_SIGNIFICANT || causes[1].part == BN_PART_WAIT);
         res_speedup_free(&table);
         clear(&s);
     }
@@ -387,7 +387,7 @@ static double told_with(const res_pool_ratio *ratio, double d, double times, dou
 }
 
 /* What would have been told is what the interval at the family's level leaves out. */
-static void what_is_visible_is_said(void **state)
+static void the_detectable_effect_is_stated(void **state)
 {
     (void)state;
     store s = {.count = 0};
@@ -400,7 +400,7 @@ static void what_is_visible_is_said(void **state)
     res_finding list[2];
     assert_int_equal(res_speedup_explain(&table, list), 1);
     assert_int_equal(list[0].kind, RES_FINDING_NO_DIFFERENCE);
-    const double one = log1p(list[0].visible), two = log1p(list[0].visible_with_more);
+    const double one = log1p(list[0].mde), two = log1p(list[0].mde_with_more);
     assert_near(one, told_with(&row->ratio, one, 1, 3.182446, 0.978472), 1e-5);
     assert_true(one > 1.3 * (3.182446 + 0.978472) * row->ratio.own.error);
     assert_int_equal(list[0].more_processes, 8);
@@ -421,7 +421,7 @@ int main(void)
         cmocka_unit_test(means_are_of_processes_first),
         cmocka_unit_test(causes_are_named_with_their_time),
         cmocka_unit_test(overhead_and_dispatch_are_one_cause),
-        cmocka_unit_test(what_is_visible_is_said),
+        cmocka_unit_test(the_detectable_effect_is_stated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -293,7 +293,7 @@ static void tells_where(store *s, res_rule rule, const char *words)
     clear(s);
 }
 
-static void the_place_of_what_compiles_is_told(void **state)
+static void the_source_location_of_compilations_is_reported(void **state)
 {
     (void)state;
     planted p = healthy;
@@ -338,7 +338,7 @@ static void plant_cut(store *s, const planted *p, int graphs)
 
 /* A read or an op of the host breaks a step into executions; where --graphs cuts it, no line does.
  */
-static void the_place_of_what_breaks_a_step_is_told(void **state)
+static void the_source_location_of_breaks_is_reported(void **state)
 {
     (void)state;
     static const char *const breaks[] = {"read", "host"};
@@ -426,7 +426,7 @@ static void is_bound(const planted *p, bool known, res_bound bound)
     clear(&s);
 }
 
-static void what_bounds_a_step_is_told(void **state)
+static void the_bound_of_a_step_is_stated(void **state)
 {
     (void)state;
     planted p = healthy;
@@ -500,7 +500,7 @@ static void one_batch_does_not_stand_for_all_lengths(void **state)
     is_bound(&p, true, RES_BOUND_UNKNOWN);
 }
 
-static void costs_beside_one_batch_are_not_told(void **state)
+static void costs_of_one_batch_are_unknown(void **state)
 {
     (void)state;
     planted p = healthy;
@@ -531,8 +531,8 @@ static void costs_beside_one_batch_are_not_told(void **state)
     free(list);
 }
 
-/* Processes that disagree leave the cost untold, so there is nothing to complain of. */
-static void what_is_not_told_is_no_complaint(void **state)
+/* Processes that disagree leave the cost unknown, so there is no finding. */
+static void insignificant_costs_are_no_finding(void **state)
 {
     (void)state;
     store s = {.count = 0};
@@ -571,14 +571,14 @@ int main(void)
         cmocka_unit_test(input_and_release_are_found),
         cmocka_unit_test(steps_in_flight_hide_what_the_host_does),
         cmocka_unit_test(long_starts_are_found_and_come_last),
-        cmocka_unit_test(the_place_of_what_compiles_is_told),
-        cmocka_unit_test(the_place_of_what_breaks_a_step_is_told),
+        cmocka_unit_test(the_source_location_of_compilations_is_reported),
+        cmocka_unit_test(the_source_location_of_breaks_is_reported),
         cmocka_unit_test(steps_in_turns_are_found),
         cmocka_unit_test(captures_that_miss_are_found),
-        cmocka_unit_test(what_bounds_a_step_is_told),
+        cmocka_unit_test(the_bound_of_a_step_is_stated),
         cmocka_unit_test(one_batch_does_not_stand_for_all_lengths),
-        cmocka_unit_test(costs_beside_one_batch_are_not_told),
-        cmocka_unit_test(what_is_not_told_is_no_complaint),
+        cmocka_unit_test(costs_of_one_batch_are_unknown),
+        cmocka_unit_test(insignificant_costs_are_no_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

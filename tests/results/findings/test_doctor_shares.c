@@ -140,7 +140,7 @@ static void adds(int cut, const char *const names[3], double added)
 }
 
 /* Neither how many graphs were asked for, nor how many names they have, tells by itself. */
-static void executions_that_breaks_add_are_told(void **state)
+static void executions_that_breaks_add_are_reported(void **state)
 {
     (void)state;
     adds(1, (const char *const[]){"step", NULL, NULL}, 0);
@@ -162,7 +162,7 @@ int main(void)
         cmocka_unit_test(breaks_are_shared_too),
         cmocka_unit_test(batches_share_with_ops_of_the_host),
         cmocka_unit_test(a_read_behind_the_graphs_adds_no_execution),
-        cmocka_unit_test(executions_that_breaks_add_are_told),
+        cmocka_unit_test(executions_that_breaks_add_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

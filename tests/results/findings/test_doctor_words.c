@@ -215,7 +215,7 @@ static void a_folder_that_was_given_is_not_advised(void **state)
          "each start");
 }
 
-static void a_plugin_that_keeps_no_executables_is_told(void **state)
+static void a_plugin_that_keeps_no_executables_is_reported(void **state)
 {
     (void)state;
     store s = compiling("kept");
@@ -269,7 +269,7 @@ int main(void)
         cmocka_unit_test(a_traced_step_of_pytorch_xla_wants_dynamo),
         cmocka_unit_test(steps_in_flight_are_advised_where_they_help),
         cmocka_unit_test(a_folder_that_was_given_is_not_advised),
-        cmocka_unit_test(a_plugin_that_keeps_no_executables_is_told),
+        cmocka_unit_test(a_plugin_that_keeps_no_executables_is_reported),
         cmocka_unit_test(a_framework_has_a_cache_of_its_own),
         cmocka_unit_test(no_share_is_shown_of_varying_lengths),
     };

@@ -212,19 +212,19 @@ static void runs_within_minutes_are_one(void **state)
 static void other_programs_make_it_busy(void **state)
 {
     (void)state;
-    const res_witness beside = {
+    const res_interference beside = {
         .others_ns = 47, .others_of_ns = 100, .stalled_ns = 30, .stalled_of_ns = 100};
-    const res_witness unknown = {.others_ns = 47, .others_of_ns = 100};
-    const res_witness alone = {
+    const res_interference unknown = {.others_ns = 47, .others_of_ns = 100};
+    const res_interference alone = {
         .others_ns = 5, .others_of_ns = 100, .stalled_ns = 50, .stalled_of_ns = 100};
-    const res_witness own = {.stalled_ns = 30, .stalled_of_ns = 100};
-    const res_witness little = {
+    const res_interference own = {.stalled_ns = 30, .stalled_of_ns = 100};
+    const res_interference little = {
         .others_ns = 47, .others_of_ns = 100, .stalled_ns = 5, .stalled_of_ns = 100};
-    assert_true(res_witness_busy(&beside));
-    assert_true(res_witness_busy(&unknown));
-    assert_false(res_witness_busy(&alone));
-    assert_false(res_witness_busy(&own));
-    assert_false(res_witness_busy(&little));
+    assert_true(res_interference_busy(&beside));
+    assert_true(res_interference_busy(&unknown));
+    assert_false(res_interference_busy(&alone));
+    assert_false(res_interference_busy(&own));
+    assert_false(res_interference_busy(&little));
 }
 
 /* What a simulated device does is drawn for each process. */

@@ -35,7 +35,7 @@ static void other_environments_are_left_out(void **state)
     assert_string_equal(pool->differing, "XLA_FLAGS, MALLOC_ variables, LD_PRELOAD, "
                                          "LIBTPU_INIT_ARGS, GLIBC_TUNABLES");
     res_speedup_free(&table);
-    /* The newest one says which. */
+    /* The latest one says which. */
     set_variable(s.records[7], "MALLOC_ARENA_MAX", "1");
     table = made(&s);
     assert_int_equal(table.rows[0].pool.count, 2);

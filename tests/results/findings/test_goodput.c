@@ -92,7 +92,7 @@ static void test_every_class(void **state)
     assert_near(p.ns[RES_GOODPUT_IDLE], STEPS * 0.5 * MS, 1);
     assert_near(p.ns[RES_GOODPUT_MEASURING], 150 * MS, 1);
     assert_near(p.ns[RES_GOODPUT_REST], 50 * MS, 1);
-    assert_near(p.ns[RES_GOODPUT_UNTOLD], 0, 0);
+    assert_near(p.ns[RES_GOODPUT_UNATTRIBUTED], 0, 0);
 }
 
 /* The device works for 9 ms, and 6.5 are around executions: 2.5 of the host's 3.5 ms are hidden. */
@@ -133,7 +133,7 @@ static void test_unknown_device_time(void **state)
     const res_goodput_process p = of_one((double)NAN, NULL);
     assert_near(p.ns[RES_GOODPUT_PRODUCTIVE], 0, 0);
     assert_near(p.ns[RES_GOODPUT_OVERHEAD], 0, 0);
-    assert_near(p.ns[RES_GOODPUT_UNTOLD], STEPS * 6.5 * MS, 1);
+    assert_near(p.ns[RES_GOODPUT_UNATTRIBUTED], STEPS * 6.5 * MS, 1);
     assert_near(p.ns[RES_GOODPUT_TRACING], STEPS * 1 * MS, 1);
 }
 
@@ -157,7 +157,7 @@ static void test_steps_of_a_recording(void **state)
     assert_near(p.ns[RES_GOODPUT_OVERHEAD], 20 * MS, 1);
     assert_near(p.ns[RES_GOODPUT_IDLE], 30 * MS, 1);
     assert_near(p.ns[RES_GOODPUT_MEASURING], 50 * MS, 1);
-    assert_near(p.ns[RES_GOODPUT_UNTOLD], 0, 0);
+    assert_near(p.ns[RES_GOODPUT_UNATTRIBUTED], 0, 0);
 }
 
 static void record_without_completions(res_record *r)
@@ -170,7 +170,7 @@ static void record_without_completions(res_record *r)
 static void test_recording_without_completions(void **state)
 {
     const res_goodput_process p = of_one((double)NAN, record_without_completions);
-    assert_near(p.ns[RES_GOODPUT_UNTOLD], 300 * MS, 1);
+    assert_near(p.ns[RES_GOODPUT_UNATTRIBUTED], 300 * MS, 1);
     assert_near(p.ns[RES_GOODPUT_PRODUCTIVE], 0, 0);
 }
 
@@ -279,7 +279,7 @@ static void test_varying_lengths(void **state)
     res_speedup table = made(&s);
     res_goodput_make(row_of(&table, "bert", "lazy"), &g);
     assert_true(isnan(g.productive.estimate));
-    assert_true(g.sum.ns[RES_GOODPUT_UNTOLD] > 0);
+    assert_true(g.sum.ns[RES_GOODPUT_UNATTRIBUTED] > 0);
     assert_sums(&g.sum);
     res_speedup_free(&table);
     /* All batches are padded to that length. */

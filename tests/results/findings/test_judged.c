@@ -333,10 +333,10 @@ static void a_control_alarms_by_any_measure(void **state)
     release(j);
 }
 
-/* ---- looks
+/* ---- interim analyses
  * ---------------------------------------------------------------------------------------- */
 
-static bool paired_by_looks(const char *options)
+static bool paired_with_interim(const char *options)
 {
     uint64_t seed = 3;
     const change none = {.wall = 0};
@@ -354,15 +354,16 @@ static bool paired_by_looks(const char *options)
                          b = {.records = records[1], .count = 2};
     res_versus_begin(&v, 0);
     assert_ok(res_versus_pair(&a, &b, choice, &v, &st), &st);
-    const bool looks = v.options.looks != RES_LOOKS_NONE;
+    const bool interim = v.options.interim != RES_INTERIM_NONE;
     res_versus_free(&v);
     for (size_t i = 0; i < 4; i++)
         res_record_free(records[i / 2][i % 2]);
-    return looks;
+    return interim;
 }
 
-/* The first pair alone says which looks a cell has: later ones could follow the verdicts. */
-static void short_steps_have_more_looks(void **state)
+/* The first pair alone says which interim analyses a cell has: later ones could follow the
+ * verdicts. */
+static void short_steps_have_more_interim_analyses(void **state)
 {
     (void)state;
     uint64_t seed = 4, short_ns[3] = {1900000, 1950000, 1900000},
@@ -371,23 +372,23 @@ static void short_steps_have_more_looks(void **state)
     res_record *fast = process(&none, false, &seed), *slow = process(&none, false, &seed);
     res_versus v;
     res_versus_begin(&v, 0);
-    v.options.looks = RES_LOOKS_SHORT;
+    v.options.interim = RES_INTERIM_SHORT;
     uint64_t *const kept[2] = {fast->wall_ns, slow->wall_ns};
     const size_t counts[2] = {fast->step_count, slow->step_count};
     fast->wall_ns = short_ns;
     slow->wall_ns = long_ns;
     fast->step_count = slow->step_count = 3;
     res_compared cell = {.pairs = 0, .a = {fast, slow}, .b = {fast, slow}};
-    assert_int_equal(res_compared_looks(&v, &cell), RES_LOOKS_USUAL);
+    assert_int_equal(res_compared_interim(&v, &cell), RES_INTERIM_USUAL);
     cell.pairs = 2;
-    assert_int_equal(res_compared_looks(&v, &cell), RES_LOOKS_SHORT);
+    assert_int_equal(res_compared_interim(&v, &cell), RES_INTERIM_SHORT);
     cell.b[0] = slow;
-    assert_int_equal(res_compared_looks(&v, &cell), RES_LOOKS_USUAL);
+    assert_int_equal(res_compared_interim(&v, &cell), RES_INTERIM_USUAL);
     cell.b[0] = fast;
-    v.options.looks = RES_LOOKS_USUAL;
-    assert_int_equal(res_compared_looks(&v, &cell), RES_LOOKS_USUAL);
-    v.options.looks = RES_LOOKS_NONE;
-    assert_int_equal(res_compared_looks(&v, &cell), RES_LOOKS_NONE);
+    v.options.interim = RES_INTERIM_USUAL;
+    assert_int_equal(res_compared_interim(&v, &cell), RES_INTERIM_USUAL);
+    v.options.interim = RES_INTERIM_NONE;
+    assert_int_equal(res_compared_interim(&v, &cell), RES_INTERIM_NONE);
     fast->wall_ns = kept[0];
     slow->wall_ns = kept[1];
     fast->step_count = counts[0];
@@ -400,12 +401,12 @@ static void short_steps_have_more_looks(void **state)
 static void records_say_whether_verdicts_ended_them(void **state)
 {
     (void)state;
-    assert_true(paired_by_looks("{\"pairs\": 0, \"precision\": 0.0}"));
-    assert_false(paired_by_looks("{\"pairs\": 8, \"precision\": 0.0}"));
-    assert_false(paired_by_looks("{\"pairs\": 0, \"precision\": 0.01}"));
+    assert_true(paired_with_interim("{\"pairs\": 0, \"precision\": 0.0}"));
+    assert_false(paired_with_interim("{\"pairs\": 8, \"precision\": 0.0}"));
+    assert_false(paired_with_interim("{\"pairs\": 0, \"precision\": 0.01}"));
     /* Those of a run or a suite have neither. */
-    assert_false(paired_by_looks("{\"steps\": 8}"));
-    assert_false(paired_by_looks(NULL));
+    assert_false(paired_with_interim("{\"steps\": 8}"));
+    assert_false(paired_with_interim(NULL));
 }
 
 int main(void)
@@ -420,7 +421,7 @@ int main(void)
         cmocka_unit_test(what_is_undecided_is_not_counted_as_not_slower),
         cmocka_unit_test(what_failed_is_not_counted_as_not_slower),
         cmocka_unit_test(a_control_alarms_by_any_measure),
-        cmocka_unit_test(short_steps_have_more_looks),
+        cmocka_unit_test(short_steps_have_more_interim_analyses),
         cmocka_unit_test(records_say_whether_verdicts_ended_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * test_newest.c - which records of a store tables are made of, and that they say the same as if all
+ * test_latest.c - which records of a store tables are made of, and that they say the same as if all
  * were read. Needs no plugin.
  */
 #include "tests/results/store_fixture.h"
@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-/* Three builds in turn, of which the newest good one counts; its processes and what failed since
+/* Three builds in turn, of which the latest good one counts; its processes and what failed since
  * are read. */
 static const maker nights[] = {
     {"20260101T010000.000000000Z-h-1-0", "aa", "h1", 1.0, BN_OK, 1},
@@ -29,22 +29,22 @@ static void write_nights(const place *p, const char *runtime)
         write_with(p, &nights[i], runtime, path);
 }
 
-static void read_newest(const place *p, res_experiment_filter *wanted, res_collection *all)
+static void read_latest(const place *p, res_experiment_filter *wanted, res_collection *all)
 {
     res_index index;
     bn_status st = {.code = BN_OK};
     const res_asked asked = {wanted, NULL, (double)INFINITY};
     load_with(p, NULL, &index);
-    assert_ok(res_newest_read(p->store, &index, &asked, all, &st), &st);
+    assert_ok(res_latest_read(p->store, &index, &asked, all, &st), &st);
     res_index_free(&index);
 }
 
-static void the_newest_build_is_read(void **state)
+static void the_latest_build_is_read(void **state)
 {
     const place *p = *state;
     res_collection all;
     write_nights(p, "a.so");
-    read_newest(p, NULL, &all);
+    read_latest(p, NULL, &all);
     assert_int_equal(all.count, 4);
     for (size_t i = 0; i < all.count; i++)
         assert_string_equal(all.records[i]->id, nights[3 + i].id);
@@ -58,20 +58,20 @@ static void the_newest_build_is_read(void **state)
 static void assert_same_tables(const place *p, size_t count)
 {
     static const res_format formats[] = {RES_TABLE_TEXT, RES_TABLE_JSON, RES_TABLE_CSV};
-    res_collection newest, whole;
+    res_collection latest, whole;
     bn_status st = {.code = BN_OK};
-    read_newest(p, NULL, &newest);
+    read_latest(p, NULL, &latest);
     assert_ok(res_store_load(p->store, &whole, &st), &st);
     assert_int_equal(whole.count, count);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         bn_text a = {0}, b = {0};
-        res_table("speedup", &newest, formats[i], &a);
+        res_table("speedup", &latest, formats[i], &a);
         res_table("speedup", &whole, formats[i], &b);
         assert_string_equal(a.data, b.data);
         bn_text_free(&a);
         bn_text_free(&b);
     }
-    res_collection_free(&newest);
+    res_collection_free(&latest);
     res_collection_free(&whole);
 }
 
@@ -88,7 +88,7 @@ static void assert_row(const place *p, const char *build, const char *status, in
 {
     res_collection all;
     bn_text text = {0};
-    read_newest(p, NULL, &all);
+    read_latest(p, NULL, &all);
     res_table("speedup", &all, RES_TABLE_JSON, &text);
     json_t *told = json_loads(text.data, 0, NULL);
     const json_t *row = json_array_get(json_object_get(told, "rows"), 0);
@@ -104,8 +104,8 @@ static void assert_row(const place *p, const char *build, const char *status, in
     res_collection_free(&all);
 }
 
-/* Good records of older builds say nothing of the newest one, until one of its own is good. */
-static void the_newest_build_may_fail(void **state)
+/* Good records of older builds say nothing of the latest one, until one of its own is good. */
+static void the_latest_build_may_fail(void **state)
 {
     const place *p = *state;
     static const maker later[] = {
@@ -136,7 +136,7 @@ static void nothing_good_is_read_as_it_failed(void **state)
     write_with(p, &nights[2], "a.so", path);
     write_with(p, &nights[5], "a.so", path);
     write_with(p, &nights[6], "a.so", path);
-    read_newest(p, NULL, &all);
+    read_latest(p, NULL, &all);
     assert_int_equal(all.count, 2); /* the two that never learned what they ran on */
     assert_int_equal(all.unread_count, 1);
     assert_int_equal(all.unread[0].failed, 1);
@@ -158,7 +158,7 @@ static void what_is_not_wanted_is_not_counted(void **state)
     write_nights(p, "a.so");
     other.id = "20260101T010000.000000000Z-h-2-0";
     write_with(p, &other, "b.so", path);
-    read_newest(p, of_b, &all);
+    read_latest(p, of_b, &all);
     assert_int_equal(all.count, 1);
     assert_int_equal(all.unread_count, 0);
     res_collection_free(&all);
@@ -199,10 +199,10 @@ static void estimates_stand_apart(void **state)
     for (size_t i = 0; i < index.experiment_count; i++)
         assert_false(res_is_estimate(index.experiments[i]));
     assert_true(res_is_estimate(part.experiments[part.records[1].experiment]));
-    assert_ok(res_newest_read(p->store, &index, &asked, &all, &st), &st);
+    assert_ok(res_latest_read(p->store, &index, &asked, &all, &st), &st);
     assert_int_equal(all.count, 4);
     assert_int_equal(all.damaged_count, 0);
-    assert_ok(res_newest_read(p->store, &part, &asked, &estimates, &st), &st);
+    assert_ok(res_latest_read(p->store, &part, &asked, &estimates, &st), &st);
     assert_int_equal(estimates.count, 2);
     assert_int_equal(estimates.damaged_count, 0);
     for (size_t i = 0; i < estimates.count; i++)
@@ -227,7 +227,7 @@ static void lost_files_are_reported(void **state)
     load_with(p, NULL, &index);
     assert_int_equal(unlink(path), 0);
     const res_asked asked = {.now_s = (double)INFINITY};
-    assert_ok(res_newest_read(p->store, &index, &asked, &all, &st), &st);
+    assert_ok(res_latest_read(p->store, &index, &asked, &all, &st), &st);
     res_index_free(&index);
     assert_int_equal(all.count, 0);
     assert_int_equal(all.damaged_count, 2);
@@ -236,7 +236,7 @@ static void lost_files_are_reported(void **state)
     res_collection_free(&all);
 }
 
-/* The newest build's files are gone: that before it is the newest, and what failed since stays. */
+/* The latest build's files are gone: that before it is the latest, and what failed since stays. */
 static void a_lost_build_makes_room_for_the_one_before(void **state)
 {
     const place *p = *state;
@@ -252,7 +252,7 @@ static void a_lost_build_makes_room_for_the_one_before(void **state)
         if (strcmp(index.records[i].origin->sha256, fixture_digest("bb")) == 0)
             assert_int_equal(unlink(path), 0);
     }
-    assert_ok(res_newest_read(p->store, &index, &asked, &all, &st), &st);
+    assert_ok(res_latest_read(p->store, &index, &asked, &all, &st), &st);
     res_index_free(&index);
     assert_int_equal(all.damaged_count, 3);
     assert_int_equal(all.count, 4);
@@ -272,7 +272,7 @@ static void read_with_lie(const place *p, void (*change)(res_index *index), res_
     const res_asked asked = {.now_s = (double)INFINITY};
     load_with(p, NULL, &index);
     change(&index);
-    assert_ok(res_newest_read(p->store, &index, &asked, all, &st), &st);
+    assert_ok(res_latest_read(p->store, &index, &asked, all, &st), &st);
     res_index_free(&index);
 }
 
@@ -323,8 +323,8 @@ static void what_the_index_says_is_checked(void **state)
     }
 }
 
-/* A record of the future, and one whose id has no time, are not the newest. */
-static void wrong_dates_are_never_the_newest(void **state)
+/* A record of the future, and one whose id has no time, are not the latest. */
+static void wrong_dates_are_never_the_latest(void **state)
 {
     const place *p = *state;
     const maker future = {"29990101T020000.000000000Z-h-1-0", "cc", "h1", 9, BN_OK, 1},
@@ -335,7 +335,7 @@ static void wrong_dates_are_never_the_newest(void **state)
     write_nights(p, "a.so");
     write_with(p, &future, "a.so", path);
     write_with(p, &timeless, "a.so", path);
-    read_newest(p, NULL, &all);
+    read_latest(p, NULL, &all);
     assert_int_equal(all.count, 4);
     for (size_t i = 0; i < all.count; i++)
         assert_string_equal(all.records[i]->id, nights[3 + i].id);
@@ -346,7 +346,7 @@ static void wrong_dates_are_never_the_newest(void **state)
     bn_text_free(&table);
     res_collection_free(&all);
     /* What is not asked for is not said. */
-    read_newest(p, of_b, &all);
+    read_latest(p, of_b, &all);
     assert_int_equal(all.misdates.count, 0);
     res_collection_free(&all);
 }
@@ -368,15 +368,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(estimates_stand_apart),
-        TEST(the_newest_build_is_read),
+        TEST(the_latest_build_is_read),
         TEST(tables_say_the_same),
-        TEST(the_newest_build_may_fail),
+        TEST(the_latest_build_may_fail),
         TEST(nothing_good_is_read_as_it_failed),
         TEST(what_is_not_wanted_is_not_counted),
         TEST(lost_files_are_reported),
         TEST(a_lost_build_makes_room_for_the_one_before),
         TEST(what_the_index_says_is_checked),
-        TEST(wrong_dates_are_never_the_newest),
+        TEST(wrong_dates_are_never_the_latest),
         TEST(a_pool_is_in_order_of_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -211,7 +211,7 @@ static void other_builds_and_conditions_are_left_out(void **state)
     assert_int_equal(pool->other_builds, 1);
     assert_int_equal(pool->other_conditions, 3);
     assert_string_equal(pool->differing, "host, pinning, sleep of idle cores");
-    assert_ptr_equal(pool->newest, s.records[6]);
+    assert_ptr_equal(pool->latest, s.records[6]);
     res_speedup_free(&table);
     /* Records that do not tell their builds count as of one. Those that do are of others. */
     for (size_t i = 1; i < s.count; i++)
@@ -402,20 +402,20 @@ static void the_machine_is_busy_above_a_share(void **state)
     res_record *record = add_rounds(&s, "m", "lazy", wall, 2, 1);
     json_object_set_new(record->provenance, "host", json_pack("{si}", "cores_online", 2));
     record->rounds[0].stalled_ns = 400000;
-    record->rounds[1].stalled_ns = RES_UNTOLD;
+    record->rounds[1].stalled_ns = RES_UNKNOWN;
     record->rounds[1].stolen_ns = 80000;
-    record->rounds[0].stolen_ns = RES_UNTOLD;
+    record->rounds[0].stolen_ns = RES_UNKNOWN;
     res_speedup table = made(&s);
-    const res_witness *w = &table.witness;
+    const res_interference *w = &table.interference;
     assert_int_equal(w->rounds, 2);
     assert_near(w->stalled_ns / w->stalled_of_ns, 0.4, 1e-9);
     assert_near(w->stolen_ns / w->stolen_of_ns, 0.04, 1e-9);
-    assert_true(res_witness_busy(w));
+    assert_true(res_interference_busy(w));
     res_speedup_free(&table);
     record->rounds[0].stalled_ns = 340000;
     record->rounds[1].stolen_ns = 30000;
     table = made(&s);
-    assert_false(res_witness_busy(&table.witness));
+    assert_false(res_interference_busy(&table.interference));
     res_speedup_free(&table);
     static const struct {
         int rounds, apart;
@@ -426,20 +426,20 @@ static void the_machine_is_busy_above_a_share(void **state)
                             json_pack("{si si si}", "rounds", rows[i].rounds, "apart",
                                       rows[i].apart, "repeated", 3));
         table = made(&s);
-        assert_int_equal(res_witness_busy(&table.witness), rows[i].busy);
-        assert_true(table.witness.apart <= table.witness.apart_of);
+        assert_int_equal(res_interference_busy(&table.interference), rows[i].busy);
+        assert_true(table.interference.apart <= table.interference.apart_of);
         res_speedup_free(&table);
     }
     clear(&s);
     /* Threads of the runtime that wait for each other: no other program used much. */
-    res_witness stalled = {.stalled_ns = 50, .stalled_of_ns = 100};
-    assert_true(res_witness_busy(&stalled));
+    res_interference stalled = {.stalled_ns = 50, .stalled_of_ns = 100};
+    assert_true(res_interference_busy(&stalled));
     stalled.others_of_ns = 100;
-    assert_false(res_witness_busy(&stalled));
+    assert_false(res_interference_busy(&stalled));
     stalled.others_ns = 11;
-    assert_true(res_witness_busy(&stalled));
-    const res_witness nothing = {0};
-    assert_false(res_witness_busy(&nothing));
+    assert_true(res_interference_busy(&stalled));
+    const res_interference nothing = {0};
+    assert_false(res_interference_busy(&nothing));
 }
 
 /* A table of a quiet row and of one that met a busy machine is not busy as a whole: the row is
@@ -454,10 +454,10 @@ static void one_row_may_have_met_a_busy_machine(void **state)
     busy->rounds[0].stalled_ns = 900000;
     add_rounds(&s, "worse", "lazy", wall, 1, 1)->rounds[0].stalled_ns = 950000;
     res_speedup table = made(&s);
-    assert_false(res_witness_busy(&table.witness));
-    assert_true(res_witness_busy(&row_of(&table, "busy", "lazy")->witness));
+    assert_false(res_interference_busy(&table.interference));
+    assert_true(res_interference_busy(&row_of(&table, "busy", "lazy")->interference));
     assert_ptr_equal(res_speedup_busiest(&table), row_of(&table, "worse", "lazy"));
-    assert_false(res_witness_untold(&table.witness));
+    assert_false(res_interference_unknown(&table.interference));
     res_speedup_free(&table);
     busy->rounds[0].stalled_ns = s.records[2]->rounds[0].stalled_ns = 0;
     table = made(&s);
@@ -466,13 +466,13 @@ static void one_row_may_have_met_a_busy_machine(void **state)
     /* No round says what waited. */
     for (size_t i = 0; i < s.count; i++)
         for (size_t r = 0; r < s.records[i]->round_count; r++)
-            s.records[i]->rounds[r].stalled_ns = RES_UNTOLD;
+            s.records[i]->rounds[r].stalled_ns = RES_UNKNOWN;
     table = made(&s);
-    assert_true(res_witness_untold(&table.witness));
+    assert_true(res_interference_unknown(&table.interference));
     res_speedup_free(&table);
     clear(&s);
-    const res_witness nothing = {0};
-    assert_false(res_witness_untold(&nothing));
+    const res_interference nothing = {0};
+    assert_false(res_interference_unknown(&nothing));
 }
 
 /* The number of a duet: of three rounds that both have, the median of log(B / A). */

@@ -385,7 +385,7 @@ static const json_t *figure_of(const json_t *diff, const char *name, const char 
     return NULL;
 }
 
-static void differences_are_told(void **state)
+static void differences_are_reported(void **state)
 {
     (void)state;
     res_record *a = fixture_record(&fixture_lazy, 10), *b = fixture_record(&fixture_lazy, 10);
@@ -522,7 +522,7 @@ int main(void)
         cmocka_unit_test(sums_of_counters_have_an_end),
         cmocka_unit_test(every_counter_has_a_name),
         cmocka_unit_test(nothing_is_lost_on_the_way),
-        cmocka_unit_test(differences_are_told),
+        cmocka_unit_test(differences_are_reported),
         cmocka_unit_test(figures_of_two_units_have_no_difference),
         cmocka_unit_test(whole_numbers_are_compared_as_such),
     };

@@ -12,7 +12,7 @@
 
 #define CELLS 119 /* as many as the suite "nightly" has */
 #define FIRST 4   /* its repetitions */
-#define MOST  RES_LOOKS_USUAL
+#define MOST  RES_INTERIM_USUAL
 #define STEPS 3
 #ifndef TIMES
 #define TIMES 1 /* test_full_further.c has more nights */
@@ -104,12 +104,12 @@ static res_collection taken(place *p, int side)
     return all;
 }
 
-static void judge(place *p, bool looks, res_tonight_verdict *v)
+static void judge(place *p, bool interim, res_tonight_verdict *v)
 {
     const res_collection again = taken(p, 0), records = taken(p, 1),
                          before = {.records = p->then, .count = p->cells};
     const res_tonight tonight = {
-        .records = &records, .control = &again, .before = &before, .looks = looks};
+        .records = &records, .control = &again, .before = &before, .interim = interim};
     bn_status st = {0};
     assert_ok(res_tonight_judge(&tonight, v, &st), &st);
     assert_int_equal(v->basis, RES_BASIS_CONTROL);
@@ -123,7 +123,7 @@ static size_t pass(place *p, res_tonight_verdict *v)
     for (size_t i = 0; i < CELLS; i++)
         p->given[i] = FIRST;
     judge(p, true, v);
-    for (size_t next; (next = res_tonight_next_look(v, reached)) > 0; reached = next) {
+    for (size_t next; (next = res_tonight_next_interim(v, reached)) > 0; reached = next) {
         for (size_t i = 0; i < p->cells; i++)
             if (res_tonight_candidate(v, &p->lists[1][i]->experiment))
                 p->given[i] = next;
@@ -139,8 +139,8 @@ typedef struct rates {
     double alarms;  /* share of nights that find a cell slower which is not */
     double found;   /* share of the slower cells that are found */
     double further; /* share of cells that get further pairs */
-    double visible; /* mean of what the nights say that they see in all others */
-    double untold;  /* share of cells */
+    double mde;     /* mean of what the nights say that they see in all others */
+    double undecided; /* share of cells */
 } rates;
 
 static rates try(place *p, const char *name, const world *w, int nights)
@@ -161,19 +161,19 @@ static rates try(place *p, const char *name, const world *w, int nights)
         assert_int_equal(v.slower, right + wrong);
         r.alarms += wrong > 0;
         r.found += w->slow ? (double)right / (double)w->slow : 0;
-        r.untold += (double)v.untold / (double)w->cells;
-        r.visible += fmax(v.visible, v.hidden);
+        r.undecided += (double)v.inconclusive / (double)w->cells;
+        r.mde += fmax(v.mde, v.hidden);
         res_tonight_free(&v);
     }
     r.alarms /= nights;
     r.found /= nights;
     r.further /= nights;
-    r.untold /= nights;
-    r.visible /= nights;
+    r.undecided /= nights;
+    r.mde /= nights;
     print_message("# %s: %d nights: false alarms in %.1f %%, found %.1f %%, further pairs for "
-                  "%.1f %% of cells, could not tell %.1f %%, visible %.1f %%\n",
-                  name, nights, 100 * r.alarms, 100 * r.found, 100 * r.further, 100 * r.untold,
-                  100 * r.visible);
+                  "%.1f %% of cells, undecided %.1f %%, MDE %.1f %%\n",
+                  name, nights, 100 * r.alarms, 100 * r.found, 100 * r.further, 100 * r.undecided,
+                  100 * r.mde);
     return r;
 }
 
@@ -189,16 +189,16 @@ static void four_pairs_find_nothing(void **state)
         p->given[i] = FIRST;
     judge(p, false, &v);
     assert_int_equal(v.slower, 0);
-    assert_int_equal(v.untold, CELLS);
-    assert_int_equal(res_tonight_next_look(&v, FIRST), 0);
+    assert_int_equal(v.inconclusive, CELLS);
+    assert_int_equal(res_tonight_next_interim(&v, FIRST), 0);
     /* The note counts figures: wall time and device time of each cell. */
     assert_int_equal(v.versus.family, 2 * CELLS);
     assert_non_null(strstr(v.versus.notes.data, " family of 238: 8 pairs"));
     res_tonight_free(&v);
-    /* By looks those that are slower look so, and are found. */
+    /* With interim analyses those that are slower look so, and are found. */
     assert_int_equal(pass(p, &v), CELLS - 1);
     assert_int_equal(v.slower, CELLS - 1);
-    assert_int_equal(v.untold, 0);
+    assert_int_equal(v.inconclusive, 0);
     assert_non_null(strstr(v.versus.notes.data, "118 of 119 experiments "));
     res_tonight_free(&v);
 }
@@ -210,10 +210,10 @@ static void nothing_is_found_where_nothing_changed(void **state)
     assert_true(q.alarms <= 0.05);
     /* Few cells look slower by chance, and the night can say what it would have seen. */
     assert_true(q.further <= 0.1);
-    assert_true(q.untold <= 0.05);
+    assert_true(q.undecided <= 0.05);
     const rates n = try(*state, "equal builds, processes of 4 %", &noisy, 10 * TIMES);
     assert_true(n.alarms <= 0.05);
-    assert_true(n.untold >= 0.9);
+    assert_true(n.undecided >= 0.9);
 }
 
 static void a_slower_build_is_found(void **state)
@@ -264,7 +264,7 @@ static void what_a_night_says_it_sees_it_finds(void **state)
  */
 
 /* A device time that is faster, or slower by little, does not decide the wall time. */
-static void an_undecided_wall_time_is_untold_beside_a_faster_device(void **state)
+static void a_wall_time_stays_undecided_next_to_a_faster_device(void **state)
 {
     place *p = *state;
     static const double changes[] = {-0.2, 0.005};
@@ -282,9 +282,9 @@ static void an_undecided_wall_time_is_untold_beside_a_faster_device(void **state
         assert_int_equal(head.measure, RES_MEASURE_DEVICE);
         assert_int_equal(head.verdict, changes[i] < 0 ? RES_FASTER : RES_SLOWER);
         assert_int_equal(v.slower, 0);
-        assert_int_equal(v.untold, 1);
-        assert_true(v.hidden > RES_NIGHT_VISIBLE);
-        assert_true(isnan(v.visible));
+        assert_int_equal(v.inconclusive, 1);
+        assert_true(v.hidden > RES_NIGHT_MDE);
+        assert_true(isnan(v.mde));
         res_tonight_free(&v);
     }
 }
@@ -319,7 +319,7 @@ int main(void)
         TEST(nothing_is_found_where_nothing_changed),
         TEST(a_slower_build_is_found),
         TEST(what_a_night_says_it_sees_it_finds),
-        TEST(an_undecided_wall_time_is_untold_beside_a_faster_device),
+        TEST(a_wall_time_stays_undecided_next_to_a_faster_device),
         TEST(the_machine_is_measured_as_tables_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

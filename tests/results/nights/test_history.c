@@ -208,7 +208,7 @@ static bool tells_framework(const place *p, const char *front_end, const char *v
     return told;
 }
 
-static void another_version_of_a_framework_is_told(void **state)
+static void another_version_of_a_framework_is_reported(void **state)
 {
     assert_true(tells_framework(*state, "pytorch-xla", "2.10", "k1"));
 }
@@ -345,7 +345,7 @@ static void a_night_has_the_figures_of_the_table(void **state)
     assert_night(runs, 6, 0);
     /* Two: those of the later one. */
     assert_night(runs, 5, 0);
-    /* Other conditions than the newest. */
+    /* Other conditions than the latest. */
     told_process hosts[6];
     memcpy(hosts, runs, sizeof hosts);
     hosts[0].host = hosts[3].host = "other";
@@ -393,10 +393,10 @@ static void nights_below_zero_are_nights(void **state)
             assert_near(series->nights[i].value, overhead_ns[i], 1e-3);
     /* Student's t: half is 4.3027 * 2 us / sqrt(3), 4.97 us. */
     assert_near(series->nights[3].high - series->nights[3].value, 4.3027 * 2e3 / sqrt(3), 1);
-    assert_true(res_night_told(&series->nights[1]));
-    assert_false(res_night_told(&series->nights[3]));
-    assert_false(res_night_told(&series->nights[4]));
-    assert_int_equal(series->untold, 3);
+    assert_true(res_night_significant(&series->nights[1]));
+    assert_false(res_night_significant(&series->nights[3]));
+    assert_false(res_night_significant(&series->nights[4]));
+    assert_int_equal(series->insignificant, 3);
     assert_true(series->no_ratios);
     assert_int_equal(series->stretch_count, 1);
     assert_int_equal(series->stretches[0].nights, 7);
@@ -405,7 +405,7 @@ static void nights_below_zero_are_nights(void **state)
     assert_non_null(strstr(out.data, "3 of 8 nights "));
     assert_non_null(strstr(out.data, ", 2026-01-08: 5.00 us"));
     /* The seventh night's is significantly below zero: it was measured, and is refused. */
-    assert_non_null(strstr(out.data, "1 night without a figure: 1 " RES_NOT_TOLD "\n"));
+    assert_non_null(strstr(out.data, "1 night without a figure: 1 " RES_UNKNOWN_TEXT "\n"));
     bn_text_clear(&out);
     res_table_history(&history, RES_TABLE_JSON, &out);
     json_t *all = json_loads(out.data, 0, NULL);
@@ -424,7 +424,7 @@ static void nights_below_zero_are_nights(void **state)
     res_index_free(&index);
 }
 
-static void a_newest_night_that_is_not_told_has_no_time(void **state)
+static void a_latest_night_without_significance_has_no_time(void **state)
 {
     const place *p = *state;
     static const double overhead_ns[] = {4e3, 1e3};
@@ -470,7 +470,7 @@ static void another_source_of_device_time_is_said(void **state)
 
 /* Records of one cell and one span, each with a seed of its own: looked at in pairs, they would
  * take minutes. */
-static void a_crowd_in_one_span_takes_its_number_of_looks(void **state)
+static void a_crowd_in_one_span_takes_its_number_of_analyses(void **state)
 {
     (void)state;
     res_experiment *experiments = calloc(CROWD, sizeof *experiments);
@@ -519,15 +519,15 @@ int main(void)
         TEST(changes_tell_builds_and_hosts),
         TEST(labels_and_files_of_one_night_are_entries),
         TEST(changed_settings_are_a_change_within_a_series),
-        TEST(another_version_of_a_framework_is_told),
+        TEST(another_version_of_a_framework_is_reported),
         TEST(another_kernel_is_no_other_framework),
         TEST(bench_has_no_framework),
         TEST(records_of_the_future_are_in_no_series),
         cmocka_unit_test(a_night_has_the_figures_of_the_table),
         TEST(nights_below_zero_are_nights),
-        TEST(a_newest_night_that_is_not_told_has_no_time),
+        TEST(a_latest_night_without_significance_has_no_time),
         TEST(another_source_of_device_time_is_said),
-        cmocka_unit_test(a_crowd_in_one_span_takes_its_number_of_looks),
+        cmocka_unit_test(a_crowd_in_one_span_takes_its_number_of_analyses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void the_last_good_night_is_of_one_build(void **state)
     bn_text_free(&ids);
 }
 
-/* What is newest is told by ids, not by names of files: a copy of an old record under a late name
+/* What is latest is told by ids, not by names of files: a copy of an old record under a late name
  * hides no night, and neither does an id without a time. */
 static void names_of_files_say_nothing_of_dates(void **state)
 {
@@ -102,9 +102,9 @@ static void names_of_files_say_nothing_of_dates(void **state)
     assert_int_equal(res_last_good_night(&index, &tonight, &ours, night), 2);
     assert_string_equal(night[0]->id, "20260102T020000.000000000Z-h-1-0");
     assert_string_equal(night[1]->id, "20260102T020001.000000000Z-h-1-1");
-    assert_int_equal(res_newest_builds(&index, 1, now_s, builds), 1);
+    assert_int_equal(res_latest_builds(&index, 1, now_s, builds), 1);
     assert_string_equal(builds[0]->sha256, fixture_digest("bb"));
-    assert_int_equal(res_newest_builds(&index, 4, now_s, builds), 2);
+    assert_int_equal(res_latest_builds(&index, 4, now_s, builds), 2);
     res_index_free(&index);
 }
 
@@ -205,12 +205,12 @@ static void plugins_of_frameworks_are_no_builds(void **state)
     assert_string_equal(night[0]->origin->sha256, fixture_digest("aa"));
     assert_int_equal(res_last_good_night(&index, &tonight, &theirs, night), 1);
     assert_string_equal(night[0]->origin->sha256, fixture_digest("bb"));
-    assert_int_equal(res_newest_builds(&index, 4, now_s, builds), 1);
+    assert_int_equal(res_latest_builds(&index, 4, now_s, builds), 1);
     assert_string_equal(builds[0]->sha256, fixture_digest("aa"));
     res_index_free(&index);
 }
 
-static void the_newest_builds_are_those_of_each_runtime(void **state)
+static void the_latest_builds_are_those_of_each_runtime(void **state)
 {
     const place *p = *state;
     static const struct {
@@ -233,11 +233,11 @@ static void the_newest_builds_are_those_of_each_runtime(void **state)
         write_with(p, &m, rows[i].runtime, path);
     }
     load_with(p, NULL, &index);
-    assert_int_equal(res_newest_builds(&index, 2, (double)INFINITY, builds), 3);
+    assert_int_equal(res_latest_builds(&index, 2, (double)INFINITY, builds), 3);
     assert_string_equal(builds[0]->sha256, fixture_digest("a2"));
     assert_string_equal(builds[1]->sha256, fixture_digest("a3"));
     assert_string_equal(builds[2]->sha256, fixture_digest("b1"));
-    assert_int_equal(res_newest_builds(&index, 0, (double)INFINITY, builds), 0);
+    assert_int_equal(res_latest_builds(&index, 0, (double)INFINITY, builds), 0);
     res_index_free(&index);
 }
 
@@ -335,7 +335,7 @@ int main(void)
         TEST(later_records_are_no_part_of_it),
         TEST(other_requests_are_no_night),
         TEST(nights_of_the_future_are_left_out),
-        TEST(the_newest_builds_are_those_of_each_runtime),
+        TEST(the_latest_builds_are_those_of_each_runtime),
         TEST(plugins_of_frameworks_are_no_builds),
         cmocka_unit_test(a_change_is_new_once),
         cmocka_unit_test(what_was_recorded_may_have_changed_itself),

@@ -47,7 +47,7 @@ typedef struct place {
     /* By process, then cell: tonight, the night before, and that one's build again. */
     res_record *lists[3][CELLS * PROCESSES];
     res_collection tonight, before, again;
-    /* [cause]: of the series that were found changed in the newest night. */
+    /* [cause]: of the series that were found changed in the latest night. */
     size_t causes[RES_DRIFT_RECORDED_SAME + 1];
 } place;
 
@@ -141,8 +141,8 @@ static void run(place *p, res_collection *all, double effect, double spread, dou
 
 /* What came of a night. */
 typedef struct outcome {
-    bool found, untold;
-    double visible;
+    bool found, undecided;
+    double mde;
 } outcome;
 
 static void judge_sides(const place *p, int night, const res_history *history, outcome *o)
@@ -160,10 +160,10 @@ static void judge_sides(const place *p, int night, const res_history *history, o
     assert_ok(res_tonight_judge(&tonight, &v, &st), &st);
     assert_int_equal(v.cells, CELLS);
     if (same)
-        assert_int_equal(v.slower + v.untold, 0);
+        assert_int_equal(v.slower + v.inconclusive, 0);
     o->found = v.slower > 0;
-    o->untold = v.untold > 0;
-    o->visible = fmax(v.visible, v.hidden);
+    o->undecided = v.inconclusive > 0;
+    o->mde = fmax(v.mde, v.hidden);
     res_tonight_free(&v);
 }
 
@@ -247,9 +247,9 @@ static void pass(place *p, int night)
 /* ---- how often ---------------------------------------------------------------------- */
 
 typedef struct rates {
-    double found, untold; /* shares of nights */
+    double found, undecided; /* shares of nights */
     double within_two;    /* share of stores whose step was found on its night or the next */
-    double visible;       /* median of the largest in a night */
+    double mde;           /* median of the largest in a night */
 } rates;
 
 /* TRIALS stores of NIGHTS nights; where there is a step, it is looked for on its two nights. */
@@ -257,8 +257,8 @@ static rates try(place *p, const char *name, const world *w, int trials)
 {
     rates r = {0};
     size_t nights = 0;
-    double *visible = calloc((size_t)trials * NIGHTS, sizeof *visible);
-    assert_non_null(visible);
+    double *mde = calloc((size_t)trials * NIGHTS, sizeof *mde);
+    assert_non_null(mde);
     for (int t = 0; t < trials; t++) {
         bool soon = false;
         begin_world(p, w, (uint64_t)t + 1);
@@ -269,27 +269,27 @@ static rates try(place *p, const char *name, const world *w, int trials)
                 continue;
             const outcome o = judge(p, night);
             r.found += o.found;
-            r.untold += !o.found && o.untold;
+            r.undecided += !o.found && o.undecided;
             soon = soon || o.found;
-            visible[nights++] = o.visible;
+            mde[nights++] = o.mde;
         }
         r.within_two += soon;
     }
     r.found /= (double)nights;
-    r.untold /= (double)nights;
+    r.undecided /= (double)nights;
     r.within_two /= trials;
     size_t known = 0;
     for (size_t i = 0; i < nights; i++)
-        if (!isnan(visible[i]))
-            visible[known++] = fmin(visible[i], 9.99);
-    r.visible = res_median(visible, known);
-    free(visible);
+        if (!isnan(mde[i]))
+            mde[known++] = fmin(mde[i], 9.99);
+    r.mde = res_median(mde, known);
+    free(mde);
     print_message("# %s: %d stores, %zu nights: found %.1f %%, could not tell %.1f %%", name,
-                  trials, nights, 100 * r.found, 100 * r.untold);
+                  trials, nights, 100 * r.found, 100 * r.undecided);
     if (w->step_at >= 0)
         print_message(", within two nights %.1f %%", 100 * r.within_two);
-    if (isfinite(r.visible))
-        print_message("; visible %.1f %%", 100 * r.visible);
+    if (isfinite(r.mde))
+        print_message("; MDE %.1f %%", 100 * r.mde);
     print_message("\n");
     return r;
 }
@@ -371,13 +371,13 @@ static void a_slower_machine_is_no_build(void **state)
 }
 
 /* Where nights differ by more than what is hunted, records cannot tell, and it is said so. */
-static void what_cannot_be_told_is_said(void **state)
+static void unknown_causes_are_stated(void **state)
 {
     const world w = {
         .night = 0.05, .process = 0.01, .new_builds = true, .step_at = 15, .step = 0.05};
     const rates r = try(*state, "5 % slower, records only, nights of 5 %", &w, 20);
-    assert_true(r.untold >= 0.8);
-    assert_true(r.visible > 0.1);
+    assert_true(r.undecided >= 0.8);
+    assert_true(r.mde > 0.1);
 }
 
 /* Until there are enough nights nobody knows how they differ. */
@@ -391,9 +391,9 @@ static void the_first_nights_cannot_tell(void **state)
         const outcome o = judge(p, night);
         assert_false(o.found);
         if (night < RES_LEVEL_NIGHTS)
-            assert_true(o.untold && isinf(o.visible));
+            assert_true(o.undecided && isinf(o.mde));
         else
-            assert_true(isfinite(o.visible));
+            assert_true(isfinite(o.mde));
     }
 }
 
@@ -406,7 +406,7 @@ int main(void)
         TEST(equal_builds_seldom_alarm),
         TEST(a_slower_build_is_found_within_two_nights),
         TEST(a_slower_machine_is_no_build),
-        TEST(what_cannot_be_told_is_said),
+        TEST(unknown_causes_are_stated),
         TEST(the_first_nights_cannot_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

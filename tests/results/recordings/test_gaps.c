@@ -74,7 +74,7 @@ static void each_gap_is_what_comes_next_had_to_wait_for(void **state)
 }
 
 /* Another thread executes, and nobody reads the main thread's clock between its executions. */
-static void gaps_are_told_where_clocks_are_not(void **state)
+static void gaps_are_known_without_clocks(void **state)
 {
     (void)state;
     play p;
@@ -100,7 +100,7 @@ static void gaps_are_told_where_clocks_are_not(void **state)
 }
 
 /* Nothing tells when the device worked. */
-static void without_completions_no_gap_is_told(void **state)
+static void without_completions_no_gap_is_known(void **state)
 {
     (void)state;
     play p;
@@ -128,7 +128,7 @@ static void before_is(const rec_steps *s, size_t place, double beside, double al
 }
 
 /* Calls are not in it, and waits for the device neither. */
-static void work_and_rest_are_told_by_execution(void **state)
+static void work_and_rest_are_known_by_execution(void **state)
 {
     (void)state;
     play p;
@@ -221,9 +221,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gap_is_what_comes_next_had_to_wait_for),
-        cmocka_unit_test(gaps_are_told_where_clocks_are_not),
-        cmocka_unit_test(without_completions_no_gap_is_told),
-        cmocka_unit_test(work_and_rest_are_told_by_execution),
+        cmocka_unit_test(gaps_are_known_without_clocks),
+        cmocka_unit_test(without_completions_no_gap_is_known),
+        cmocka_unit_test(work_and_rest_are_known_by_execution),
         cmocka_unit_test(work_beside_the_device_comes_before_the_wait),
         cmocka_unit_test(a_host_that_runs_ahead_does_not_wait),
         cmocka_unit_test(long_steps_tell_nothing),

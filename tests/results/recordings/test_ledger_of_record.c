@@ -70,7 +70,7 @@ static void steps_left_out_are_warm_up(void **state)
 
 /* Without completions nobody knows when the device worked; a program of several processes says
  * nothing of one of them, nor does a start after its own. */
-static void phases_that_nobody_knows(void **state)
+static void unknown_phases(void **state)
 {
     (void)state;
     made *m = make();
@@ -154,7 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_are_of_the_recordings_clock),
         cmocka_unit_test(steps_left_out_are_warm_up),
-        cmocka_unit_test(phases_that_nobody_knows),
+        cmocka_unit_test(unknown_phases),
         cmocka_unit_test(parts_are_mapped_and_sum_to_the_wall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

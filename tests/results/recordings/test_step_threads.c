@@ -81,7 +81,7 @@ static void a_tracing_thread_beside_an_executing_one(void **state)
 }
 
 /* Calls of a thread that executes nothing, within and between calls of others. */
-static void threads_that_only_transfer_are_told(void **state)
+static void threads_that_only_transfer_are_reported(void **state)
 {
     (void)state;
     play p;
@@ -248,7 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tracing_thread_beside_an_executing_one),
-        cmocka_unit_test(threads_that_only_transfer_are_told),
+        cmocka_unit_test(threads_that_only_transfer_are_reported),
         cmocka_unit_test(steps_beside_a_compilation_are_left_out),
         cmocka_unit_test(one_execution_on_two_devices),
         cmocka_unit_test(each_device_has_steps_of_its_own),

@@ -115,7 +115,7 @@ static void a_fused_step_is_device_bound(void **state)
 }
 
 /* What is sent, for 20 us, and what is read back are parts of their own. */
-static void both_directions_are_told_apart(void **state)
+static void both_directions_are_separated(void **state)
 {
     (void)state;
     play p;
@@ -132,7 +132,7 @@ static void both_directions_are_told_apart(void **state)
     lose(&f);
 }
 
-static void work_and_sleep_are_told_apart(void **state)
+static void work_and_sleep_are_separated(void **state)
 {
     (void)state;
     const loop loops[] = {
@@ -571,8 +571,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fused_step_is_device_bound),
-        cmocka_unit_test(both_directions_are_told_apart),
-        cmocka_unit_test(work_and_sleep_are_told_apart),
+        cmocka_unit_test(both_directions_are_separated),
+        cmocka_unit_test(work_and_sleep_are_separated),
         cmocka_unit_test(without_clocks_the_rest_is_host_work),
         cmocka_unit_test(without_completions_there_is_no_verdict),
         cmocka_unit_test(a_pipelined_loop_overlaps),

@@ -79,7 +79,7 @@ static void assert_way(const made *m, const char *mode, const char *way)
 }
 
 /* Whether steps were captured is said where it is known, and nowhere else. */
-static void the_way_is_told_where_it_is_known(void **state)
+static void the_way_is_stated_where_it_is_known(void **state)
 {
     (void)state;
     static const char *const torch[] = {"torch 2.9.0", "torch_xla 2.9.0", NULL};
@@ -391,7 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_ran_is_what_was_recorded),
         cmocka_unit_test(the_recorder_is_one_that_is_known),
-        cmocka_unit_test(the_way_is_told_where_it_is_known),
+        cmocka_unit_test(the_way_is_stated_where_it_is_known),
         cmocka_unit_test(programs_are_executions),
         cmocka_unit_test(the_same_steps_have_the_same_id),
         cmocka_unit_test(a_store_keeps_it),

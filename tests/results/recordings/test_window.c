@@ -37,7 +37,7 @@ static window play_steps_of(play *p, bool odd)
     return w;
 }
 
-static void told_steps_are_taken_as_told(void **state)
+static void given_steps_are_taken_as_given(void **state)
 {
     (void)state;
     play p;
@@ -115,7 +115,7 @@ static void one_that_was_held_up_hides_no_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(told_steps_are_taken_as_told),
+        cmocka_unit_test(given_steps_are_taken_as_given),
         cmocka_unit_test(a_number_that_does_not_fit_is_not_believed),
         cmocka_unit_test(one_that_was_held_up_hides_no_steps),
     };

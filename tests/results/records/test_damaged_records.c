@@ -36,7 +36,7 @@ static void read_damaged(const char *bytes, size_t size, const char *text)
         fail_msg("\"%s\" is not in \"%s\"", text, st.message);
 }
 
-static void truncated_and_flipped_files_are_told(void **state)
+static void truncated_and_flipped_files_are_reported(void **state)
 {
     (void)state;
     char *image = NULL;
@@ -61,7 +61,7 @@ static void truncated_and_flipped_files_are_told(void **state)
 }
 
 /* A pipe without a writer, a folder, and a file larger than any memory. */
-static void files_of_other_kinds_hold_nobody_up(void **state)
+static void files_of_other_kinds_cause_no_wait(void **state)
 {
     (void)state;
     const char *store = fixture_in(folder, "kinds");
@@ -274,11 +274,11 @@ static res_record *with_rounds(void)
 {
     res_record *record = fixture_record(&fixture_lazy, 10);
     assert_int_equal(res_record_reserve_rounds(record, 2, NULL), BN_OK);
-    record->rounds[0] = (res_round){4, 1, 110, 3, RES_UNTOLD, 7};
-    record->rounds[1] = (res_round){6, 0, 170, 0, 12, RES_UNTOLD};
+    record->rounds[0] = (res_round){4, 1, 110, 3, RES_UNKNOWN, 7};
+    record->rounds[1] = (res_round){6, 0, 170, 0, 12, RES_UNKNOWN};
     assert_int_equal(res_execution_reserve_probes(&record->executions[0], 3, NULL), BN_OK);
     for (uint64_t i = 0; i < 3; i++)
-        record->executions[0].probes[i] = (res_probe){i, 6, 600 + i, 300, 500 + i, RES_UNTOLD};
+        record->executions[0].probes[i] = (res_probe){i, 6, 600 + i, 300, 500 + i, RES_UNKNOWN};
     return record;
 }
 
@@ -357,7 +357,7 @@ static char *edited(const char *image, size_t *size, change edit)
     return bytes;
 }
 
-static void foreign_files_are_told(void **state)
+static void foreign_files_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -524,9 +524,9 @@ static void parts_and_counters_go_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(truncated_and_flipped_files_are_told),
-        cmocka_unit_test(files_of_other_kinds_hold_nobody_up),
-        cmocka_unit_test(foreign_files_are_told),
+        cmocka_unit_test(truncated_and_flipped_files_are_reported),
+        cmocka_unit_test(files_of_other_kinds_cause_no_wait),
+        cmocka_unit_test(foreign_files_are_reported),
         cmocka_unit_test(what_older_programs_would_mix_up_they_refuse),
         cmocka_unit_test(records_before_an_axis_have_its_usual_value),
         cmocka_unit_test(parts_and_counters_go_by_name),

@@ -137,9 +137,9 @@ static void rounds_and_probes_are_in_range(void **state)
 {
     const double round_ns[] = {25e6, 25e6};
     res_record *r = fixture_rounds(&fixture_lazy, round_ns, 2, 5);
-    r->rounds[1].stolen_ns = RES_UNTOLD;
+    r->rounds[1].stolen_ns = RES_UNKNOWN;
     assert_int_equal(res_record_check(r, NULL), BN_OK);
-    r->rounds[1].stolen_ns = RES_UNTOLD - 1;
+    r->rounds[1].stolen_ns = RES_UNKNOWN - 1;
     refused(r, "round");
     r->rounds[1].stolen_ns = 0;
     assert_int_equal(res_execution_reserve_probes(&r->executions[0], 3, NULL), BN_OK);
@@ -450,7 +450,7 @@ static void swap(const char *path, const sealed *s)
 }
 
 /* A name that stands for a record at one moment and for a pipe at the next: nobody waits. */
-static void names_that_change_make_nobody_wait(void **state)
+static void changing_names_cause_no_wait(void **state)
 {
     char path[400];
     size_t read = 0;
@@ -519,7 +519,7 @@ int main(void)
         cmocka_unit_test(a_provenance_has_a_depth),
         cmocka_unit_test(sealed_damage_kills_no_reader),
         cmocka_unit_test(huge_files_are_not_read),
-        cmocka_unit_test(names_that_change_make_nobody_wait),
+        cmocka_unit_test(changing_names_cause_no_wait),
         cmocka_unit_test(links_are_followed_to_records),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

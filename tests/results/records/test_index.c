@@ -156,7 +156,7 @@ static void only_what_changed_is_read(void **state)
 
 /* A damaged record is tried once, and reported each time, by every reader, until it changes
  * or --reindex asks. */
-static void damaged_records_are_told_each_time(void **state)
+static void damaged_records_are_reported_each_time(void **state)
 {
     const place *p = *state;
     char good[600], bad[600];
@@ -571,7 +571,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(summaries_are_those_of_the_records),
         TEST(only_what_changed_is_read),
-        TEST(damaged_records_are_told_each_time),
+        TEST(damaged_records_are_reported_each_time),
         TEST(loads_and_indexes_share_what_is_damaged),
         TEST(a_huge_index_is_not_read),
         TEST(indexes_that_cannot_be_used_are_made_anew),

@@ -79,9 +79,9 @@ static void rounds_without_a_queue_do_not_count(void **state)
     uint64_t seed = 1;
     make(probes, 7, &t, 6, &seed);
     probes[0].queued_ns = 0;
-    probes[2].awaited_ns = RES_UNTOLD;
+    probes[2].awaited_ns = RES_UNKNOWN;
     probes[4].depth = 1;
-    probes[6].submit_ns = RES_UNTOLD;
+    probes[6].submit_ns = RES_UNKNOWN;
     const res_probe_estimate e = res_probes_estimate(probes, 7);
     assert_int_equal(e.rounds, 4);
     assert_string_equal(e.refusal, "");

@@ -119,12 +119,12 @@ static void rounds_and_probes_come_back(void **state)
     (void)state;
     const double round_ns[] = {25e6, 26e6, 27e6};
     res_record *record = fixture_rounds(&fixture_lazy, round_ns, 3, 4);
-    record->rounds[1].stalled_ns = RES_UNTOLD;
+    record->rounds[1].stalled_ns = RES_UNKNOWN;
     record->rounds[2].switches = 17;
     res_execution *x = &record->executions[1];
     assert_int_equal(res_execution_reserve_probes(x, 2, NULL), BN_OK);
     x->probes[0] = (res_probe){0, 6, 600, 300, 500, 60};
-    x->probes[1] = (res_probe){2, 2, UINT64_C(1) << 53, 1, 0, RES_UNTOLD};
+    x->probes[1] = (res_probe){2, 2, UINT64_C(1) << 53, 1, 0, RES_UNKNOWN};
     res_record *back = write_and_read(record, fixture_in(folder, "rounds"));
     assert_int_equal(back->round_count, 3);
     assert_memory_equal(back->rounds, record->rounds, 3 * sizeof *record->rounds);
@@ -324,7 +324,7 @@ static void json_sums_up_rounds_and_probes(void **state)
     memcpy(record->wall_ns, wall, sizeof wall);
     for (size_t i = 0; i < 3; i++)
         record->rounds[i] =
-            (res_round){1, 0, 2 * wall[i], 4, i == 1 ? RES_UNTOLD : 1000, RES_UNTOLD};
+            (res_round){1, 0, 2 * wall[i], 4, i == 1 ? RES_UNKNOWN : 1000, RES_UNKNOWN};
     assert_int_equal(res_execution_reserve_probes(&record->executions[0], 3, NULL), BN_OK);
     for (uint64_t i = 0; i < 3; i++)
         record->executions[0].probes[i] = (res_probe){i, 2, 2000, 900, 1500, 10};
@@ -519,7 +519,7 @@ static int write_to_full_disk(void)
     return failing_write(disk, "disk full", enlarge_disk);
 }
 
-static void a_full_disk_is_told_and_leaves_nothing(void **state)
+static void a_full_disk_is_reported_and_leaves_nothing(void **state)
 {
     (void)state;
     int result = in_child(write_to_full_disk);
@@ -578,7 +578,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(stores_load_in_order_around_damage),
         cmocka_unit_test(sweeping_takes_only_the_dead_workers_files),
         cmocka_unit_test(a_write_cut_short_leaves_nothing),
-        cmocka_unit_test(a_full_disk_is_told_and_leaves_nothing),
+        cmocka_unit_test(a_full_disk_is_reported_and_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_store.c - records of a store that are read by the names of their files, the newest first.
+ * test_store.c - records of a store that are read by the names of their files, the latest first.
  * Needs no plugin.
  */
 #include "tests/results/store_fixture.h"
@@ -41,19 +41,19 @@ static res_experiment asked(void)
     return e;
 }
 
-static void the_newest_come_first_and_no_more_than_asked(void **state)
+static void the_latest_come_first_and_no_more_than_asked(void **state)
 {
     const place *p = *state;
     const res_experiment e = asked();
     visits all = {0}, two = {0}, until = {.stop = 3};
     write_five(p);
-    res_store_visit_newest(p->store, &e, 1, 100, visit, &all);
+    res_store_visit_latest(p->store, &e, 1, 100, visit, &all);
     assert_int_equal(all.count, 5);
     assert_string_equal(all.ids[0], "20260105T020000.000000000Z-host-1-0");
     assert_string_equal(all.ids[4], "20260101T020000.000000000Z-host-1-0");
-    res_store_visit_newest(p->store, &e, 1, 2, visit, &two);
+    res_store_visit_latest(p->store, &e, 1, 2, visit, &two);
     assert_int_equal(two.count, 2);
-    res_store_visit_newest(p->store, &e, 1, 100, visit, &until);
+    res_store_visit_latest(p->store, &e, 1, 100, visit, &until);
     assert_int_equal(until.count, 3);
     /* It leaves no index behind. */
     assert_int_equal(access(p->index, F_OK), -1);
@@ -67,14 +67,14 @@ static void other_experiments_and_damaged_files_are_passed_over(void **state)
     visits none = {0}, rest = {0};
     write_five(p);
     strcpy(e.mode, "eager");
-    res_store_visit_newest(p->store, &e, 1, 100, visit, &none);
+    res_store_visit_latest(p->store, &e, 1, 100, visit, &none);
     assert_int_equal(none.count, 0);
     e = asked();
     snprintf(path, sizeof path, "%s/20260109T020000.000000000Z-host-1-0-%s-%s-%s.h5", p->store,
              e.model, e.phase, e.mode);
     bn_status st = {0};
     assert_ok(bn_file_write_atomic(path, "no record", 9, &st), &st);
-    res_store_visit_newest(p->store, &e, 1, 3, visit, &rest);
+    res_store_visit_latest(p->store, &e, 1, 3, visit, &rest);
     assert_int_equal(rest.count, 2); /* the damaged one is the first of the three */
 }
 
@@ -86,7 +86,7 @@ static void several_experiments_are_found_in_one_listing(void **state)
     visits all = {0}, until = {.stop = 2};
     strcpy(list[1].mode, "eager");
     write_five(p);
-    res_store_visit_newest(p->store, list, 3, 2, visit, &all);
+    res_store_visit_latest(p->store, list, 3, 2, visit, &all);
     assert_int_equal(all.count, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(all.which[i], i < 2 ? 0 : 2);
@@ -94,7 +94,7 @@ static void several_experiments_are_found_in_one_listing(void **state)
                                               : "20260105T020000.000000000Z-host-1-0");
     }
     /* Enough of one is not enough of the next. */
-    res_store_visit_newest(p->store, list, 3, 3, visit, &until);
+    res_store_visit_latest(p->store, list, 3, 3, visit, &until);
     assert_int_equal(until.count, 5);
     assert_int_equal(until.which[1], 0);
     assert_int_equal(until.which[2], 2);
@@ -107,7 +107,7 @@ static void a_store_that_is_not_there_has_none(void **state)
     const res_experiment e = asked();
     visits v = {0};
     snprintf(nowhere, sizeof nowhere, "%s/nowhere", p->store);
-    res_store_visit_newest(nowhere, &e, 1, 100, visit, &v);
+    res_store_visit_latest(nowhere, &e, 1, 100, visit, &v);
     assert_int_equal(v.count, 0);
     assert_int_equal(access(nowhere, F_OK), -1);
 }
@@ -116,7 +116,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        T(the_newest_come_first_and_no_more_than_asked),
+        T(the_latest_come_first_and_no_more_than_asked),
         T(other_experiments_and_damaged_files_are_passed_over),
         T(several_experiments_are_found_in_one_listing),
         T(a_store_that_is_not_there_has_none),

@@ -414,7 +414,7 @@ static void signal_until_end(pid_t pid, int *status)
 }
 
 /* As systemctl stop does, in the middle of a night: nothing becomes damaged. */
-static void a_group_that_is_told_to_end_takes_no_record_for_damaged(void **state)
+static void a_group_that_must_end_takes_no_record_for_damaged(void **state)
 {
     (void)state;
     enum { RECORDS = 60 };
@@ -538,7 +538,7 @@ int main(void)
         cmocka_unit_test(nothing_is_lost_on_the_way),
         cmocka_unit_test(the_childs_bytes_are_not_believed),
         cmocka_unit_test(requests_to_end_do_not_end_the_child),
-        cmocka_unit_test(a_group_that_is_told_to_end_takes_no_record_for_damaged),
+        cmocka_unit_test(a_group_that_must_end_takes_no_record_for_damaged),
         cmocka_unit_test(a_child_that_was_killed_damns_no_record),
         cmocka_unit_test(a_child_that_lives_on_is_not_waited_for),
         cmocka_unit_test(a_child_without_memory_is_reported_once),

@@ -1,5 +1,5 @@
 /*
- * test_between.c - the newest nights against their level: by hand, and how often nights of one
+ * test_between.c - the latest nights against their level: by hand, and how often nights of one
  * level are taken for others. Needs no plugin.
  */
 #include "tests/support/results_fixture.h"
@@ -24,7 +24,8 @@ static void the_formula_by_hand(void **state)
     const double more[] = {0.05, 0.07};
     const double s = sqrt(4 * 0.0004 / 5);
     make(values, more, 2);
-    res_newest two = res_newest_of(values, 8, 2), one = res_newest_of(values, 7, 1);
+    res_latest_nights two = res_latest_nights_of(values, 8, 2),
+                      one = res_latest_nights_of(values, 7, 1);
     assert_int_equal(two.nights, 6);
     assert_near(two.deviation, s, 1e-9);
     assert_near(two.ratio.estimate, exp(0.06), 1e-9);
@@ -35,7 +36,7 @@ static void the_formula_by_hand(void **state)
     assert_near(two.p, 0.0093, 1e-3);
     assert_true(two.each && one.each);
     /* t(0.995, 5) + t(0.8, 5) = 4.0321 + 0.9195 */
-    assert_near(log1p(res_newest_visible(&two, 2, 0.01)), 4.9516 * s * sqrt(2.0 / 3), 1e-5);
+    assert_near(log1p(res_latest_nights_mde(&two, 2, 0.01)), 4.9516 * s * sqrt(2.0 / 3), 1e-5);
 }
 
 static void both_nights_must_be_out(void **state)
@@ -44,11 +45,11 @@ static void both_nights_must_be_out(void **state)
     double values[8];
     const double one_bad[] = {0.30, 0.001}, carried[] = {0.30, 0.05}, across[] = {0.30, -0.05};
     make(values, one_bad, 2);
-    assert_false(res_newest_of(values, 8, 2).each);
+    assert_false(res_latest_nights_of(values, 8, 2).each);
     make(values, carried, 2);
-    assert_false(res_newest_of(values, 8, 2).each);
+    assert_false(res_latest_nights_of(values, 8, 2).each);
     make(values, across, 2);
-    assert_false(res_newest_of(values, 8, 2).each);
+    assert_false(res_latest_nights_of(values, 8, 2).each);
 }
 
 static void too_few_nights_say_nothing(void **state)
@@ -58,11 +59,11 @@ static void too_few_nights_say_nothing(void **state)
     const double more[] = {0.5, 0.5};
     make(values, more, 2);
     values[2] = (double)NAN; /* a missing night */
-    const res_newest known = res_newest_of(values, 8, 2);
+    const res_latest_nights known = res_latest_nights_of(values, 8, 2);
     assert_int_equal(known.nights, 0);
     assert_true(known.p == 1 && !known.each && isnan(known.ratio.estimate));
-    assert_true(isinf(res_newest_visible(&known, 2, 0.05)));
-    assert_int_equal(res_newest_of(values, 0, 1).nights, 0);
+    assert_true(isinf(res_latest_nights_mde(&known, 2, 0.05)));
+    assert_int_equal(res_latest_nights_of(values, 0, 1).nights, 0);
 }
 
 /* One night under load does not hide what comes after it. */
@@ -73,7 +74,7 @@ static void a_night_under_load_is_cut(void **state)
     uint64_t seed = 4;
     for (int i = 0; i < 32; i++)
         values[i] = 1e6 * exp(0.01 * fixture_normal(&seed) + (i == 9 ? 0.85 : 0));
-    const res_newest known = res_newest_of(values, 32, 1);
+    const res_latest_nights known = res_latest_nights_of(values, 32, 1);
     assert_true(known.deviation < 0.02);
 }
 
@@ -87,7 +88,7 @@ static double false_share(size_t level)
     for (int t = 0; t < trials; t++) {
         for (size_t i = 0; i < level + 2; i++)
             values[i] = exp(0.01 * fixture_normal(&seed));
-        const res_newest known = res_newest_of(values, level + 2, 2);
+        const res_latest_nights known = res_latest_nights_of(values, level + 2, 2);
         wrong += known.p <= 0.01 && known.each;
     }
     return (double)wrong / trials;

@@ -93,7 +93,7 @@ static void missing_nights_are_passed_over(void **state)
     assert_int_equal(c.count, 1);
     assert_int_equal(c.list[0].at, 2 * 37 + 1);
     assert_true(c.list[0].ratio.estimate == plain.list[0].ratio.estimate);
-    assert_true(c.newest_p == plain.newest_p);
+    assert_true(c.latest_p == plain.latest_p);
     res_changes_free(&plain);
     res_changes_free(&c);
 }
@@ -113,7 +113,7 @@ static void short_and_constant_series_have_none(void **state)
     /* Six nights are the fewest that can have one. */
     res_changes c = find(step, 5);
     assert_int_equal(c.count, 0);
-    assert_true(isnan(c.newest_p) && isnan(c.visible));
+    assert_true(isnan(c.latest_p) && isnan(c.mde));
     res_changes_free(&c);
     c = find(step, 6);
     assert_int_equal(c.count, 1);
@@ -196,9 +196,9 @@ static void wrong_options_are_refused(void **state)
     assert_int_equal(res_changes_find(values, 6, &o, &found, &st), BN_INVALID);
 }
 
-/* ---- the newest nights --------------------------------------------------------------- */
+/* ---- the latest nights --------------------------------------------------------------- */
 
-static void the_newest_nights_are_suspects_until_they_are_a_change(void **state)
+static void the_latest_nights_are_suspects_until_they_are_a_change(void **state)
 {
     (void)state;
     double values[MOST];
@@ -210,14 +210,14 @@ static void the_newest_nights_are_suspects_until_they_are_a_change(void **state)
     for (size_t i = 0; i < 4; i++) {
         res_changes c = find(values, steps[i].count);
         assert_int_equal(c.count, steps[i].changes);
-        assert_int_equal(c.newest_run, steps[i].run);
+        assert_int_equal(c.latest_run, steps[i].run);
         if (steps[i].changes == 0) {
-            assert_true((c.newest_p < 0.01) == (steps[i].run > 0));
-            assert_true(c.visible > 0.015 && c.visible < 0.05);
+            assert_true((c.latest_p < 0.01) == (steps[i].run > 0));
+            assert_true(c.mde > 0.015 && c.mde < 0.05);
             assert_true(fabs(c.noise - 0.01) < 0.003);
         } else {
             assert_int_equal(c.list[0].at, 97);
-            assert_true(isnan(c.newest_p));
+            assert_true(isnan(c.latest_p));
         }
         res_changes_free(&c);
     }
@@ -286,7 +286,7 @@ static void changes_are_found_and_their_intervals_hold(void **state)
 }
 
 /* The minimum detectable effect of RES_LEAST_NIGHTS nights more: found in about 4 of 5 cases. */
-static void the_visible_change_is_told_as_often_as_is_said(void **state)
+static void the_detectable_change_is_found_as_often_as_claimed(void **state)
 {
     (void)state;
     static const size_t nights[] = {30, 100, 300};
@@ -298,11 +298,11 @@ static void the_visible_change_is_told_as_often_as_is_said(void **state)
             const size_t n = nights[row];
             make(values, n, NORMAL, 0, 1, &seed);
             res_changes c = find(values, n);
-            const double visible = c.visible;
+            const double mde = c.mde;
             res_changes_free(&c);
-            if (isnan(visible))
+            if (isnan(mde))
                 continue;
-            make(values + n, RES_LEAST_NIGHTS, NORMAL, 0, 1 + visible, &seed);
+            make(values + n, RES_LEAST_NIGHTS, NORMAL, 0, 1 + mde, &seed);
             c = find(values, n + RES_LEAST_NIGHTS);
             found += c.count > 0 && c.list[c.count - 1].at + 2 >= n;
             trials++;
@@ -323,10 +323,10 @@ int main(void)
         cmocka_unit_test(small_changes_are_left_out_on_request),
         cmocka_unit_test(windows_see_what_the_whole_hides),
         cmocka_unit_test(wrong_options_are_refused),
-        cmocka_unit_test(the_newest_nights_are_suspects_until_they_are_a_change),
+        cmocka_unit_test(the_latest_nights_are_suspects_until_they_are_a_change),
         cmocka_unit_test(false_changes_keep_to_the_level),
         cmocka_unit_test(changes_are_found_and_their_intervals_hold),
-        cmocka_unit_test(the_visible_change_is_told_as_often_as_is_said),
+        cmocka_unit_test(the_detectable_change_is_found_as_often_as_claimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,8 +154,8 @@ static void figures_of_four_pairs_by_hand(void **state)
     assert_near(c.p_t, 0.0507819, 1e-6);
     assert_int_equal(c.test, RES_TEST_T);
     assert_near(c.critical, t * error, 1e-7);
-    assert_near(c.smallest_visible, expm1((t + t80) * error), 1e-6);
-    assert_near(res_power(&c, c.smallest_visible), 0.8, 1e-9);
+    assert_near(c.mde, expm1((t + t80) * error), 1e-6);
+    assert_near(res_power(&c, c.mde), 0.8, 1e-9);
     /* (3.1824463 * 0.1581139 / log(1.1))^2 = 27.9 */
     assert_int_equal(res_pairs_wanted(&c, 0.1), 28);
     assert_int_equal(res_pairs_wanted(&c, 100), 2);
@@ -192,19 +192,19 @@ static void orders_are_by_halves_or_by_coins(void **state)
     (void)state;
     size_t first = 0, unlike = 0, fifth = 0;
     for (uint64_t seed = 0; seed < 1000; seed++) {
-        bool few[6], odd[5], many[10], again[10], looks[12];
+        bool few[6], odd[5], many[10], again[10], interim[12];
         res_order(seed, 6, false, few);
         res_order(seed, 5, false, odd);
         res_order(seed, 10, false, many);
         res_order(seed, 10, false, again);
-        res_order(seed, 12, true, looks);
+        res_order(seed, 12, true, interim);
         assert_memory_equal(many, again, sizeof many);
         assert_int_equal(few[0] + few[1] + few[2] + few[3] + few[4] + few[5], 3);
         assert_in_range(odd[0] + odd[1] + odd[2] + odd[3] + odd[4], 2, 3);
-        /* By looks the first four are balanced, and then coins decide. */
-        assert_int_equal(looks[0] + looks[1] + looks[2] + looks[3], 2);
+        /* With interim analyses the first four are balanced, and then coins decide. */
+        assert_int_equal(interim[0] + interim[1] + interim[2] + interim[3], 2);
         first += few[0];
-        fifth += looks[4];
+        fifth += interim[4];
         for (size_t i = 0; i < 10; i++)
             unlike += many[i];
     }
@@ -239,7 +239,7 @@ static void verdicts_follow_p_then_equivalence(void **state)
 
 /* All eight pairs lie on one side, some of them far out: flips tell that, and Student's interval
  * holds 1. */
-static void what_the_interval_holds_is_not_told(void **state)
+static void values_within_the_interval_are_not_significant(void **state)
 {
     (void)state;
     const double d[8] = {0.01, 0.01, 0.01, 0.01, 0.05, 0.1, 0.3, 0.4};
@@ -260,7 +260,7 @@ static void a_family_asks_for_more(void **state)
     list[0] = compare(d, 6);
     assert_int_equal(list[0].test, RES_TEST_FLIP);
     assert_int_equal(list[0].verdict, RES_SLOWER);
-    const double alone = list[0].smallest_visible;
+    const double alone = list[0].mde;
     for (size_t i = 1; i < 12; i++)
         list[i] = compare(still, 8);
     res_compare_family(list, 12, &o);
@@ -269,7 +269,7 @@ static void a_family_asks_for_more(void **state)
     assert_near(list[0].level, 0.05 / 12, 1e-12);
     assert_near(list[0].p_holm, 12 * list[0].p_t, 1e-12);
     assert_int_equal(list[0].verdict, RES_UNDECIDED);
-    assert_true(list[0].smallest_visible > alone);
+    assert_true(list[0].mde > alone);
     assert_int_equal(list[1].verdict, RES_EQUIVALENT);
     /* Four pairs can claim something alone, and nothing in such a family. */
     list[2] = compare((double[]){0.2, 0.2, 0.2, 0.200001}, 4);
@@ -277,7 +277,7 @@ static void a_family_asks_for_more(void **state)
     res_compare_family(list, 12, &o);
     assert_int_equal(list[2].test, RES_TEST_NONE);
     assert_int_equal(list[2].verdict, RES_UNDECIDED);
-    assert_true(isinf(list[2].smallest_visible) && res_power(&list[2], 1) == 0);
+    assert_true(isinf(list[2].mde) && res_power(&list[2], 1) == 0);
     res_compare_family(NULL, 0, &o);
 }
 
@@ -291,14 +291,14 @@ static void weights_share_the_level(void **state)
     for (size_t i = 0; i < 12; i++)
         list[i] = compare(i ? still : d, 8);
     res_compare_family(list, 12, &o);
-    const double alike = list[0].smallest_visible;
+    const double alike = list[0].mde;
     list[0].weight = 4;
     res_compare_family(list, 12, &o);
     assert_near(list[0].family, 15.0 / 4, 1e-12);
     assert_near(list[0].level, 0.05 * 4 / 15, 1e-12);
     assert_near(list[1].level, 0.05 / 15, 1e-12);
     assert_near(list[0].p_holm, 15.0 / 4 * list[0].p, 1e-12);
-    assert_true(list[0].smallest_visible < alike);
+    assert_true(list[0].mde < alike);
 }
 
 static void equivalence_needs_a_narrow_interval(void **state)
@@ -384,7 +384,7 @@ static void few_pairs_say_nothing(void **state)
         assert_true(isnan(c.ratio.low) && isnan(c.ratio.high) && isnan(c.error));
         assert_int_equal(c.test, RES_TEST_NONE);
         assert_near(c.p, 1, 0);
-        assert_true(isinf(c.smallest_visible));
+        assert_true(isinf(c.mde));
         assert_int_equal(c.verdict, RES_UNDECIDED);
         assert_int_equal(res_pairs_wanted(&c, 0.01), 0);
     }
@@ -449,7 +449,7 @@ int main(void)
         cmocka_unit_test(the_fewest_pairs_for_a_level),
         cmocka_unit_test(orders_are_by_halves_or_by_coins),
         cmocka_unit_test(verdicts_follow_p_then_equivalence),
-        cmocka_unit_test(what_the_interval_holds_is_not_told),
+        cmocka_unit_test(values_within_the_interval_are_not_significant),
         cmocka_unit_test(a_family_asks_for_more),
         cmocka_unit_test(weights_share_the_level),
         cmocka_unit_test(equivalence_needs_a_narrow_interval),

@@ -26,7 +26,7 @@ static void an_interval_by_hand(void **state)
     /* t = 3.8729833, 3 degrees of freedom. */
     assert_close(res_estimate_p(&e), 0.0304662917);
     /* Of 16 processes: t(0.975, 15) = 2.1314495 and t(0.8, 15) = 0.8662450, half of the error. */
-    assert_close(res_estimate_visible(&e, 4, 0.05), (2.1314495456 + 0.8662449739) * 0.3227486122);
+    assert_close(res_estimate_mde(&e, 4, 0.05), (2.1314495456 + 0.8662449739) * 0.3227486122);
 }
 
 /* The sample that COUNT VALUES of the runs RUN make. */
@@ -85,9 +85,9 @@ static void fewer_than_three_have_no_interval(void **state)
         const res_interval interval = res_estimate_interval(&e);
         assert_true(count == 0 ? isnan(interval.estimate) : interval.estimate >= 1);
         assert_true(isnan(interval.low) && isnan(interval.high));
-        assert_true(isnan(res_estimate_visible(&e, 8, 0.05)));
+        assert_true(isnan(res_estimate_mde(&e, 8, 0.05)));
         assert_close(res_estimate_p(&e), 1);
-        assert_false(res_told_from(interval, -1e9));
+        assert_false(res_excludes(interval, -1e9));
     }
 }
 
@@ -125,16 +125,16 @@ static void no_spread_has_a_point_for_an_interval(void **state)
 
 /* ---- significance ----------------------------------------------------------------- */
 
-static void told_means_that_the_bounds_exclude(void **state)
+static void significant_means_that_the_bounds_exclude(void **state)
 {
     (void)state;
     const double nan = (double)NAN;
-    assert_true(res_told_from((res_interval){2, 1, 3}, 0));
-    assert_true(res_told_from((res_interval){-2, -3, -1}, 0));
-    assert_false(res_told_from((res_interval){2, -1, 5}, 0));
-    assert_false(res_told_from((res_interval){2, 0, 5}, 0));
-    assert_false(res_told_from((res_interval){2, nan, nan}, 0));
-    assert_false(res_told_from((res_interval){nan, nan, nan}, 0));
+    assert_true(res_excludes((res_interval){2, 1, 3}, 0));
+    assert_true(res_excludes((res_interval){-2, -3, -1}, 0));
+    assert_false(res_excludes((res_interval){2, -1, 5}, 0));
+    assert_false(res_excludes((res_interval){2, 0, 5}, 0));
+    assert_false(res_excludes((res_interval){2, nan, nan}, 0));
+    assert_false(res_excludes((res_interval){nan, nan, nan}, 0));
 }
 
 /* ---- coverage ---------------------------------------------------------------------- */
@@ -155,8 +155,8 @@ static void cover(double sd, double *one, double *two)
         const res_estimate both[] = {res_estimate_of(a, 4), res_estimate_of(b, 6)};
         const res_estimate less = res_estimate_sum(both, weights, 2);
         const res_interval x = res_estimate_interval(&both[0]), y = res_estimate_interval(&less);
-        held += !res_told_from(x, 0.2);
-        held_both += !res_told_from(y, 0.1);
+        held += !res_excludes(x, 0.2);
+        held_both += !res_excludes(y, 0.1);
     }
     *one = (double)held / TRIALS;
     *two = (double)held_both / TRIALS;
@@ -209,7 +209,7 @@ int main(void)
         cmocka_unit_test(fewer_than_three_have_no_interval),
         cmocka_unit_test(welch_by_hand),
         cmocka_unit_test(no_spread_has_a_point_for_an_interval),
-        cmocka_unit_test(told_means_that_the_bounds_exclude),
+        cmocka_unit_test(significant_means_that_the_bounds_exclude),
         cmocka_unit_test(intervals_hold_the_truth),
         cmocka_unit_test(neighbours_that_are_alike_are_worth_less),
     };

@@ -34,7 +34,7 @@ static void an_exact_line_comes_back(void **state)
     assert_near(line.process_base[2], 12, 1e-9);
     assert_near(line.base.error, 1 / sqrt(3), 1e-9);
     assert_near(res_line_at(&line, 10), 31, 1e-9);
-    assert_int_equal(line.law, RES_LAW_HOLDS);
+    assert_int_equal(line.verdict, RES_FIT_HOLDS);
     assert_near(line.off, 0, 1e-9);
     res_line_free(&line);
 }
@@ -79,7 +79,7 @@ static void fewer_than_three_processes_have_no_interval(void **state)
     res_line line = fit(at, y, POINTS, 2);
     assert_true(isfinite(line.slope.mean));
     assert_true(isnan(res_estimate_interval(&line.slope).low));
-    assert_int_equal(line.law, RES_LAW_UNKNOWN);
+    assert_int_equal(line.verdict, RES_FIT_UNKNOWN);
     assert_true(line.p == 1);
     res_line_free(&line);
 }
@@ -89,12 +89,12 @@ static void two_points_are_always_on_a_line(void **state)
     (void)state;
     const double y[] = {1, 2, 1.1, 2.2, 0.9, 2.1};
     res_line line = fit(at, y, 2, 3);
-    assert_int_equal(line.law, RES_LAW_UNKNOWN);
+    assert_int_equal(line.verdict, RES_FIT_UNKNOWN);
     assert_true(isfinite(res_estimate_interval(&line.slope).low));
     res_line_free(&line);
 }
 
-/* A law of a known base and slope, in processes that differ by SPREAD and whose points vary by
+/* A line of a known base and slope, in processes that differ by SPREAD and whose points vary by
  * NOISE, both shares; BEND is added to the last point. */
 static res_line simulate(uint64_t *random, size_t processes, double base, double slope, double bend)
 {
@@ -102,8 +102,8 @@ static res_line simulate(uint64_t *random, size_t processes, double base, double
     for (size_t p = 0; p < processes; p++) {
         const double own = exp(0.02 * fixture_normal(random));
         for (size_t i = 0; i < POINTS; i++) {
-            const double law = base + slope * at[i] + (i == POINTS - 1 ? bend : 0);
-            y[p * POINTS + i] = law * own * exp(0.01 * fixture_normal(random));
+            const double on_line = base + slope * at[i] + (i == POINTS - 1 ? bend : 0);
+            y[p * POINTS + i] = on_line * own * exp(0.01 * fixture_normal(random));
         }
     }
     return fit(at, y, POINTS, processes);
@@ -127,27 +127,27 @@ static void intervals_hold_the_truth_as_often_as_they_say(void **state)
             res_line line = simulate(&random, processes[k], 100, 30, 0);
             base += holds(&line.base, 100);
             slope += holds(&line.slope, 30);
-            fails += line.law == RES_LAW_FAILS;
+            fails += line.verdict == RES_FIT_FAILS;
             res_line_free(&line);
         }
         if (base < 925 || base > 975 || slope < 925 || slope > 975 || fails > 65)
-            fail_msg("of 1,000 studies of %zu processes: base %d, slope %d, law fails in %d",
+            fail_msg("of 1,000 studies of %zu processes: base %d, slope %d, the fit fails in %d",
                      processes[k], base, slope, fails);
     }
 }
 
 /* A tenth of a step more at the end is found; a five hundredth is nothing to speak of. */
-static void a_bend_is_told(void **state)
+static void a_bend_is_reported(void **state)
 {
     (void)state;
     uint64_t random = 11;
     int large = 0, small = 0;
     for (int i = 0; i < 200; i++) {
         res_line line = simulate(&random, 8, 100, 30, 25);
-        large += line.law == RES_LAW_FAILS && fabs(line.off) > RES_LAW_SLACK;
+        large += line.verdict == RES_FIT_FAILS && fabs(line.off) > RES_FIT_SLACK;
         res_line_free(&line);
         line = simulate(&random, 8, 100, 30, 0.5);
-        small += line.law == RES_LAW_FAILS;
+        small += line.verdict == RES_FIT_FAILS;
         res_line_free(&line);
     }
     if (large < 190 || small > 20)
@@ -214,7 +214,7 @@ int main(void)
         cmocka_unit_test(fewer_than_three_processes_have_no_interval),
         cmocka_unit_test(two_points_are_always_on_a_line),
         cmocka_unit_test(intervals_hold_the_truth_as_often_as_they_say),
-        cmocka_unit_test(a_bend_is_told),
+        cmocka_unit_test(a_bend_is_reported),
         cmocka_unit_test(a_crossing_by_hand),
         cmocka_unit_test(what_goes_together_cancels),
         cmocka_unit_test(crossings_hold_the_truth_as_often_as_they_say),

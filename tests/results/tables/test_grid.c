@@ -45,7 +45,7 @@ static void figures_have_three_digits(void **state)
 }
 
 /* A difference of a whole and its part is never told to be below zero. */
-static void differences_say_what_is_told(void **state)
+static void differences_say_what_is_significant(void **state)
 {
     (void)state;
     const double nan = (double)NAN;
@@ -53,9 +53,9 @@ static void differences_say_what_is_told(void **state)
     assert_string_equal(res_time_difference((res_interval){2e6, -1e6, 5e6}).text, "< 5.00 ms");
     assert_string_equal(res_time_difference((res_interval){-2e6, -5e6, 1e6}).text, "< 1.00 ms");
     assert_string_equal(res_time_difference((res_interval){-83e6, -90e6, -80e6}).text,
-                        RES_NOT_TOLD);
+                        RES_UNKNOWN_TEXT);
     assert_string_equal(res_time_difference((res_interval){2e6, nan, nan}).text, "2.00 ms");
-    assert_string_equal(res_time_difference((res_interval){-2e6, nan, nan}).text, RES_NOT_TOLD);
+    assert_string_equal(res_time_difference((res_interval){-2e6, nan, nan}).text, RES_UNKNOWN_TEXT);
     assert_string_equal(res_time_difference((res_interval){nan, nan, nan}).text, "-");
 }
 
@@ -320,7 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_have_three_digits),
-        cmocka_unit_test(differences_say_what_is_told),
+        cmocka_unit_test(differences_say_what_is_significant),
         cmocka_unit_test(formats_have_names),
         cmocka_unit_test(grids_align_escape_and_drop_empty_columns),
         cmocka_unit_test(markup_is_escaped_and_spills_span),

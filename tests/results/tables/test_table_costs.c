@@ -201,7 +201,7 @@ static res_collection three_runs(const int processes[3])
     return store;
 }
 
-/* Each run is a value of a row. Lines are drawn by the processes of the newest run that has enough,
+/* Each run is a value of a row. Lines are drawn by the processes of the latest run that has enough,
  * or by one of each run where none has. */
 static void lines_are_of_processes_that_are_a_sample(void **state)
 {
@@ -229,7 +229,7 @@ static void lines_are_of_processes_that_are_a_sample(void **state)
 }
 
 /* What does not lie on a line is said. */
-static void rows_off_the_line_are_told(void **state)
+static void rows_off_the_line_are_reported(void **state)
 {
     (void)state;
     res_collection store = store_of(SIZES);
@@ -309,7 +309,7 @@ int main(void)
         cmocka_unit_test(pjrt_times_of_a_step_are_those_of_all_its_executions),
         cmocka_unit_test(steps_of_several_sizes_tell_what_an_argument_costs),
         cmocka_unit_test(lines_are_of_processes_that_are_a_sample),
-        cmocka_unit_test(rows_off_the_line_are_told),
+        cmocka_unit_test(rows_off_the_line_are_reported),
         cmocka_unit_test(one_size_tells_no_argument_from_the_execution),
         cmocka_unit_test(emulated_front_ends_stand_apart),
         cmocka_unit_test(people_read_both_tables),

@@ -121,7 +121,7 @@ static void ranges_have_the_unit_of_the_figure_beside_them(void **state)
     assert_string_equal(res_time_difference_range(below).text, "[-0.42, 1.06]");
     assert_string_equal(res_time_difference(told).text, "204 us");
     assert_string_equal(res_time_difference_range(told).text, "[101, 306]");
-    assert_string_equal(res_time_difference(single).text, RES_NOT_TOLD);
+    assert_string_equal(res_time_difference(single).text, RES_UNKNOWN_TEXT);
     assert_string_equal(res_time_difference_range(single).text, "");
     /* In the table. */
     res_collection all = sample();
@@ -174,7 +174,7 @@ static void people_see_the_dearest_and_how_many_more(void **state)
 }
 
 /* A recording says nothing of the setup. */
-static void nothing_is_said_of_a_setup_that_nobody_knows(void **state)
+static void nothing_is_said_of_an_unknown_setup(void **state)
 {
     (void)state;
     res_record *record = fixture_record(&fixture_lazy, 11);
@@ -312,7 +312,7 @@ int main(void)
         cmocka_unit_test(intervals_of_times_have_their_caveat),
         cmocka_unit_test(people_see_the_dearest_and_how_many_more),
         cmocka_unit_test(failures_are_in_every_table),
-        cmocka_unit_test(nothing_is_said_of_a_setup_that_nobody_knows),
+        cmocka_unit_test(nothing_is_said_of_an_unknown_setup),
         cmocka_unit_test(ledgers_add_up_by_their_means),
         cmocka_unit_test(compilation_and_memory_are_the_compilers),
         cmocka_unit_test(names_and_empty_stores),

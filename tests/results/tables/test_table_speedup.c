@@ -96,7 +96,7 @@ static void means_are_geometric(void **state)
     res_collection_free(&all);
 }
 
-static void the_newest_good_record_names_a_pool(void **state)
+static void the_latest_good_record_names_a_pool(void **state)
 {
     (void)state;
     res_collection all = sample_store();
@@ -233,7 +233,7 @@ static void the_table_ends_with_what_was_found(void **state)
     res_collection_free(&all);
 }
 
-static void like_modes_are_told_no_difference(void **state)
+static void like_modes_have_no_significant_difference(void **state)
 {
     (void)state;
     res_collection all = like_modes(4);
@@ -318,7 +318,7 @@ static void of_two_runs_the_later_one_stands(void **state)
 }
 
 /* What contradicts the rest is not shown, and the note names the row. */
-static void contradictions_are_not_told(void **state)
+static void contradictions_are_not_reported(void **state)
 {
     (void)state;
     res_collection all = like_modes(4);
@@ -345,12 +345,12 @@ static void contradictions_are_not_told(void **state)
 }
 
 /* The table's "witness", as JSON tells it; to be released by the caller. */
-static json_t *witness_of(const res_collection *all)
+static json_t *interference_of(const res_collection *all)
 {
     json_t *root = table_json("speedup", all);
-    json_t *witness = json_incref(json_object_get(root, "witness"));
+    json_t *interference = json_incref(json_object_get(root, "witness"));
     json_decref(root);
-    return witness;
+    return interference;
 }
 
 /* 80 % of the time something waited: the first line says so. */
@@ -368,11 +368,11 @@ static void a_busy_machine_is_said_first(void **state)
     assert_has(out.data, " 80 % of the time");
     assert_has(out.data, " 25 times a second");
     bn_text_free(&out);
-    json_t *witness = witness_of(&all);
-    assert_true(json_is_true(json_object_get(witness, "busy")));
-    assert_near(number(witness, "stalled_share"), 0.8, 1e-9);
-    assert_near(number(witness, "switches_per_s"), 25, 1e-9);
-    json_decref(witness);
+    json_t *interference = interference_of(&all);
+    assert_true(json_is_true(json_object_get(interference, "busy")));
+    assert_near(number(interference, "stalled_share"), 0.8, 1e-9);
+    assert_near(number(interference, "switches_per_s"), 25, 1e-9);
+    json_decref(interference);
     res_collection_free(&all);
 }
 
@@ -387,15 +387,15 @@ static void cores_that_were_apart_are_said(void **state)
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
     assert_has(out.data, "\n\nInterference: in 20 % of the rounds ");
     bn_text_free(&out);
-    json_t *witness = witness_of(&all);
-    assert_near(number(witness, "apart_share"), 0.2, 1e-9);
-    assert_near(number(witness, "rounds_repeated"), 26.0 * (double)all.count, 1e-9);
-    json_decref(witness);
+    json_t *interference = interference_of(&all);
+    assert_near(number(interference, "apart_share"), 0.2, 1e-9);
+    assert_near(number(interference, "rounds_repeated"), 26.0 * (double)all.count, 1e-9);
+    json_decref(interference);
     res_collection_free(&all);
 }
 
 /* The lazy row met a busy machine, the table as a whole did not; then no round can tell. */
-static void the_worst_row_is_named_and_what_nobody_can_tell(void **state)
+static void the_worst_row_and_the_undecided_are_named(void **state)
 {
     (void)state;
     res_collection all = like_modes(4);
@@ -408,21 +408,22 @@ static void the_worst_row_is_named_and_what_nobody_can_tell(void **state)
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
     line_with(out.data, " for resnet50 train lazy: for 60 % of the time ", " 5 times a second");
     bn_text_free(&out);
-    json_t *witness = witness_of(&all);
-    assert_true(json_is_false(json_object_get(witness, "busy")));
-    assert_string_equal(json_string_value(json_object_get(witness, "busiest")), all.records[6]->id);
-    json_decref(witness);
+    json_t *interference = interference_of(&all);
+    assert_true(json_is_false(json_object_get(interference, "busy")));
+    assert_string_equal(json_string_value(json_object_get(interference, "busiest")),
+                        all.records[6]->id);
+    json_decref(interference);
     for (size_t i = 0; i < all.count; i++)
-        all.records[i]->rounds[0].stalled_ns = RES_UNTOLD;
+        all.records[i]->rounds[0].stalled_ns = RES_UNKNOWN;
     out = speedup_table(&all, RES_TABLE_TEXT);
     const char *said = strstr(out.data, "/proc/pressure/cpu");
     assert_non_null(said);
     assert_lacks(said + 10, "/proc/pressure/cpu");
     bn_text_free(&out);
-    witness = witness_of(&all);
-    assert_true(json_is_null(json_object_get(witness, "busy")));
-    assert_true(json_is_null(json_object_get(witness, "busiest")));
-    json_decref(witness);
+    interference = interference_of(&all);
+    assert_true(json_is_null(json_object_get(interference, "busy")));
+    assert_true(json_is_null(json_object_get(interference, "busiest")));
+    json_decref(interference);
     res_collection_free(&all);
 }
 
@@ -513,18 +514,18 @@ int main(void)
         cmocka_unit_test(speedup_table_has_the_fields_shape),
         cmocka_unit_test(speedups_are_ratios_of_medians),
         cmocka_unit_test(means_are_geometric),
-        cmocka_unit_test(the_newest_good_record_names_a_pool),
+        cmocka_unit_test(the_latest_good_record_names_a_pool),
         cmocka_unit_test(builds_are_not_mixed),
         cmocka_unit_test(conditions_are_not_mixed),
         cmocka_unit_test(sources_are_named_when_they_differ),
         cmocka_unit_test(the_table_ends_with_what_was_found),
-        cmocka_unit_test(like_modes_are_told_no_difference),
+        cmocka_unit_test(like_modes_have_no_significant_difference),
         cmocka_unit_test(runs_are_said_where_they_are_the_values),
         cmocka_unit_test(of_two_runs_the_later_one_stands),
-        cmocka_unit_test(contradictions_are_not_told),
+        cmocka_unit_test(contradictions_are_not_reported),
         cmocka_unit_test(a_busy_machine_is_said_first),
         cmocka_unit_test(cores_that_were_apart_are_said),
-        cmocka_unit_test(the_worst_row_is_named_and_what_nobody_can_tell),
+        cmocka_unit_test(the_worst_row_and_the_undecided_are_named),
         cmocka_unit_test(doubtful_figures_are_named),
         cmocka_unit_test(empty_stores_have_tables),
         cmocka_unit_test(a_narrow_table_says_processes_and_program),

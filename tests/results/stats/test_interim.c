@@ -1,7 +1,7 @@
 /*
- * test_looks.c - the planned looks: their shares of the level against the recursion that they come
- * from, the level that they spend by Student's t, intervals at a look, and values that are
- * constant. Needs no plugin.
+ * test_interim.c - the planned interim analyses: their shares of the level against the recursion
+ * that they come from, the level that they spend by Student's t, intervals at one, and values that
+ * are constant. Needs no plugin.
  */
 #include "tests/support/results_fixture.h"
 
@@ -12,42 +12,42 @@
 #include "tests/support/test_runtime.h"
 
 typedef struct plan {
-    res_looks looks;
+    res_interim interim;
     double level; /* at which its shares are computed */
     size_t count, pairs[6];
 } plan;
-static const plan plans[] = {{RES_LOOKS_USUAL, 0.05, 6, {4, 5, 6, 8, 10, 12}},
-                             {RES_LOOKS_SHORT, 0.01, 6, {4, 6, 8, 12, 18, 24}}};
+static const plan plans[] = {{RES_INTERIM_USUAL, 0.05, 6, {4, 5, 6, 8, 10, 12}},
+                             {RES_INTERIM_SHORT, 0.01, 6, {4, 6, 8, 12, 18, 24}}};
 #define PLANS (sizeof plans / sizeof *plans)
 
-static void looks_are_in_order(void **state)
+static void interim_analyses_are_in_order(void **state)
 {
     (void)state;
     for (size_t k = 0; k < PLANS; k++) {
         const plan *p = &plans[k];
         size_t pairs = 0;
         for (size_t i = 0; i < p->count; i++) {
-            pairs = res_next_look(p->looks, pairs);
+            pairs = res_next_interim(p->interim, pairs);
             assert_int_equal(pairs, p->pairs[i]);
         }
-        assert_int_equal(pairs, p->looks);
-        assert_int_equal(res_next_look(p->looks, pairs), 0);
-        assert_int_equal(res_next_look(p->looks, 7), 8);
-        /* An end between two looks takes the share of the later one; more than all, the last. */
-        assert_true(res_look_share(p->looks, 7) == res_look_share(p->looks, 8));
-        assert_true(res_look_share(p->looks, 1) == res_look_share(p->looks, 4));
-        assert_true(res_look_share(p->looks, 60) == res_look_share(p->looks, p->looks));
+        assert_int_equal(pairs, p->interim);
+        assert_int_equal(res_next_interim(p->interim, pairs), 0);
+        assert_int_equal(res_next_interim(p->interim, 7), 8);
+        /* An end between two analyses takes the share of the later one; more than all, the last. */
+        assert_true(res_interim_share(p->interim, 7) == res_interim_share(p->interim, 8));
+        assert_true(res_interim_share(p->interim, 1) == res_interim_share(p->interim, 4));
+        assert_true(res_interim_share(p->interim, 60) == res_interim_share(p->interim, p->interim));
     }
-    assert_int_equal(res_next_look(RES_LOOKS_NONE, 0), 0);
-    assert_true(res_look_share(RES_LOOKS_NONE, 5) == 1);
+    assert_int_equal(res_next_interim(RES_INTERIM_NONE, 0), 0);
+    assert_true(res_interim_share(RES_INTERIM_NONE, 5) == 1);
 }
 
 /* ---- where the shares come from ---------------------------------------------------------- */
 
 #define GRID 401
 
-/* The sum of N normal values that has not left its bounds at a look: its density on a grid between
- * them. */
+/* The sum of N normal values that has not left its bounds at an analysis: its density on a grid
+ * between them. */
 typedef struct walk {
     double bound, step, density[GRID];
 } walk;
@@ -103,7 +103,7 @@ static void check_shares(const plan *p)
     double spent = 0;
     for (size_t i = 0; i < p->count; i++) {
         const double n = (double)p->pairs[i], more = i ? n - (double)p->pairs[i - 1] : n;
-        const double share = level * pow(n / (double)p->looks, 1.5) - spent;
+        const double share = level * pow(n / (double)p->interim, 1.5) - spent;
         double bound = sqrt(n) * gsl_cdf_ugaussian_Qinv(share / 2);
         if (i > 0) {
             bound = bound_of(&w, more, share);
@@ -114,7 +114,7 @@ static void check_shares(const plan *p)
                 w.density[k] = gsl_ran_gaussian_pdf(-bound + (double)k * w.step, sqrt(n));
         }
         spent += share;
-        assert_near(res_look_share(p->looks, p->pairs[i]),
+        assert_near(res_interim_share(p->interim, p->pairs[i]),
                     2 * gsl_cdf_ugaussian_Q(bound / sqrt(n)) / level, 0.001);
     }
     assert_near(spent, level, 1e-12);
@@ -137,12 +137,12 @@ static double p_of(const double *d, size_t n)
     return p;
 }
 
-/* The smallest p over its share at any look. */
+/* The smallest p over its share at any analysis. */
 static double least_p(const plan *p, const double *d)
 {
     double least = 1;
     for (size_t i = 0; i < p->count; i++)
-        least = fmin(least, p_of(d, p->pairs[i]) / res_look_share(p->looks, p->pairs[i]));
+        least = fmin(least, p_of(d, p->pairs[i]) / res_interim_share(p->interim, p->pairs[i]));
     return least;
 }
 
@@ -154,7 +154,7 @@ static void check_spent(const plan *given)
     uint64_t seed = 20261;
     for (size_t i = 0; i < TRIALS; i++) {
         double d[RES_MOST_PAIRS];
-        for (size_t k = 0; k < given->looks; k++)
+        for (size_t k = 0; k < given->interim; k++)
             d[k] = fixture_normal(&seed);
         const double p = least_p(given, d);
         for (size_t k = 0; k < 3; k++)
@@ -162,7 +162,7 @@ static void check_spent(const plan *given)
     }
     for (size_t k = 0; k < 3; k++) {
         const double spent = (double)told[k] / TRIALS, error = sqrt(levels[k] / TRIALS);
-        print_message("# to %d, of %g: %.3f\n", (int)given->looks, levels[k], spent / levels[k]);
+        print_message("# to %d, of %g: %.3f\n", (int)given->interim, levels[k], spent / levels[k]);
         /* No more, and not much less: four standard errors. */
         assert_true(spent < levels[k] + 4 * error);
         assert_true(spent > 0.8 * levels[k] - 4 * error);
@@ -176,16 +176,16 @@ static void no_more_than_the_level_is_spent(void **state)
         check_spent(&plans[k]);
 }
 
-/* ---- comparisons at a look ------------------------------------------------------------------- */
+/* ---- comparisons at an interim analysis ---------------------------------------------------- */
 
 static res_comparison values(const double *a, const double *b, size_t pairs, double unit,
-                             res_looks looks)
+                             res_interim interim)
 {
     res_comparison c;
     bn_status st = {0};
     res_compare_options o = res_compare_defaults();
     const res_values v = {a, b, pairs, unit};
-    o.looks = looks;
+    o.interim = interim;
     assert_ok(res_compare_values(&v, &o, &c, &st), &st);
     return c;
 }
@@ -198,65 +198,66 @@ static void a_look_has_its_share_of_the_level(void **state)
     (void)state;
     for (size_t i = 0; i < plans[0].count; i++) {
         const size_t n = plans[0].pairs[i];
-        const double share = res_look_share(RES_LOOKS_USUAL, n), df = (double)n - 1;
-        const res_comparison once = values(hundreds, tens_more, n, 0, RES_LOOKS_NONE);
-        const res_comparison look = values(hundreds, tens_more, n, 0, RES_LOOKS_USUAL);
-        assert_true(once.share == 1 && look.share == share);
-        assert_near(look.level, 0.05 * share, 1e-12);
-        assert_near(look.ratio.estimate, once.ratio.estimate, 1e-12);
-        assert_near(look.p, fmin((look.test == RES_TEST_FLIP ? look.p_flip : look.p_t) / share, 1),
+        const double share = res_interim_share(RES_INTERIM_USUAL, n), df = (double)n - 1;
+        const res_comparison once = values(hundreds, tens_more, n, 0, RES_INTERIM_NONE);
+        const res_comparison early = values(hundreds, tens_more, n, 0, RES_INTERIM_USUAL);
+        assert_true(once.share == 1 && early.share == share);
+        assert_near(early.level, 0.05 * share, 1e-12);
+        assert_near(early.ratio.estimate, once.ratio.estimate, 1e-12);
+        assert_near(early.p,
+                    fmin((early.test == RES_TEST_FLIP ? early.p_flip : early.p_t) / share, 1),
                     1e-12);
-        assert_int_equal(look.verdict, RES_SLOWER);
-        const double half = gsl_cdf_tdist_Qinv(0.025 * share, df) * look.error;
-        assert_true(log(look.ratio.high) >= log(look.ratio.estimate) + half - 1e-12);
-        assert_true(look.ratio.low < once.ratio.low && look.ratio.high > once.ratio.high);
+        assert_int_equal(early.verdict, RES_SLOWER);
+        const double half = gsl_cdf_tdist_Qinv(0.025 * share, df) * early.error;
+        assert_true(log(early.ratio.high) >= log(early.ratio.estimate) + half - 1e-12);
+        assert_true(early.ratio.low < once.ratio.low && early.ratio.high > once.ratio.high);
     }
     /* Four pairs cannot flip signs at 0.05 * 0.192, twelve can. */
-    assert_int_equal(values(hundreds, tens_more, 4, 0, RES_LOOKS_USUAL).test, RES_TEST_T);
-    assert_int_equal(values(hundreds, tens_more, 12, 0, RES_LOOKS_USUAL).test, RES_TEST_FLIP);
+    assert_int_equal(values(hundreds, tens_more, 4, 0, RES_INTERIM_USUAL).test, RES_TEST_T);
+    assert_int_equal(values(hundreds, tens_more, 12, 0, RES_INTERIM_USUAL).test, RES_TEST_FLIP);
 }
 
 /* ---- values -----------------------------------------------------------------------------------
  */
 
-static void constant_values_are_told_by_their_number(void **state)
+static void constant_values_are_judged_by_their_number(void **state)
 {
     (void)state;
     const double a[12] = {5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5};
     const double b[12] = {6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6};
     /* Two values by halves: all of A one and all of B the other, in 2 of 4^N cases. */
-    res_comparison c = values(a, b, 3, 0, RES_LOOKS_USUAL);
+    res_comparison c = values(a, b, 3, 0, RES_INTERIM_USUAL);
     assert_int_equal(c.test, RES_TEST_CONSTANT);
     assert_near(c.p, 2.0 / 64, 1e-12);
     assert_int_equal(c.verdict, RES_SLOWER);
     assert_near(c.ratio.low, 1.2, 1e-12);
     assert_near(c.ratio.high, 1.2, 1e-12);
-    c = values(b, a, 12, 0, RES_LOOKS_USUAL);
+    c = values(b, a, 12, 0, RES_INTERIM_USUAL);
     assert_near(c.p, 2 / pow(4, 12), 1e-12);
     assert_int_equal(c.verdict, RES_FASTER);
-    c = values(a, b, 2, 0, RES_LOOKS_USUAL);
+    c = values(a, b, 2, 0, RES_INTERIM_USUAL);
     assert_int_equal(c.test, RES_TEST_NONE);
     assert_int_equal(c.verdict, RES_UNDECIDED);
     /* One value that differs, and the spread is judged. */
     const double almost[4] = {6, 6, 6, 6.1};
-    assert_int_equal(values(a, almost, 4, 0, RES_LOOKS_USUAL).test, RES_TEST_T);
+    assert_int_equal(values(a, almost, 4, 0, RES_INTERIM_USUAL).test, RES_TEST_T);
 }
 
-/* Judges FAMILY quantities whose like sides have one of two values in each process, by looks.
- * Returns whether any difference was claimed. */
+/* Judges FAMILY quantities whose like sides have one of two values in each process, with interim
+ * analyses. Returns whether any difference was claimed. */
 #define FAMILY 6
 static bool claims_of_two_values(const double *weight, uint64_t *seed)
 {
-    double side[FAMILY][2][RES_LOOKS_USUAL];
+    double side[FAMILY][2][RES_INTERIM_USUAL];
     res_comparison list[FAMILY] = {{.pairs = 0}};
     bn_status st = {0};
     res_compare_options o = res_compare_defaults();
-    o.looks = RES_LOOKS_USUAL;
+    o.interim = RES_INTERIM_USUAL;
     for (size_t i = 0; i < FAMILY; i++)
-        for (size_t k = 0; k < 2 * RES_LOOKS_USUAL; k++)
+        for (size_t k = 0; k < 2 * RES_INTERIM_USUAL; k++)
             side[i][k % 2][k / 2] = fixture_uniform(seed) < 0.5 ? 100 : 103;
-    const size_t first = res_next_look(o.looks, 0);
-    for (size_t n = first; n > 0; n = res_next_look(o.looks, n)) {
+    const size_t first = res_next_interim(o.interim, 0);
+    for (size_t n = first; n > 0; n = res_next_interim(o.interim, n)) {
         for (size_t i = 0; i < FAMILY; i++) {
             const res_values v = {side[i][0], side[i][1], n, 0};
             if (n == first || list[i].verdict == RES_UNDECIDED)
@@ -292,8 +293,8 @@ static void shares_of_a_unit_have_either_sign(void **state)
 {
     (void)state;
     const double a[6] = {-1, 0, 1, -1, 0, 1}, more[6] = {2, 3, 4, 2, 3.1, 4};
-    const res_comparison c = values(a, more, 6, 100, RES_LOOKS_NONE),
-                         back = values(more, a, 6, 100, RES_LOOKS_NONE);
+    const res_comparison c = values(a, more, 6, 100, RES_INTERIM_NONE),
+                         back = values(more, a, 6, 100, RES_INTERIM_NONE);
     assert_near(c.ratio.estimate, 1.03017, 1e-4);
     assert_near(back.ratio.estimate, 1 / c.ratio.estimate, 1e-12);
     assert_near(back.p, c.p, 1e-12);
@@ -321,11 +322,11 @@ static void values_that_cannot_be_compared_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looks_are_in_order),
+        cmocka_unit_test(interim_analyses_are_in_order),
         cmocka_unit_test(shares_are_those_of_the_spending_function),
         cmocka_unit_test(no_more_than_the_level_is_spent),
         cmocka_unit_test(a_look_has_its_share_of_the_level),
-        cmocka_unit_test(constant_values_are_told_by_their_number),
+        cmocka_unit_test(constant_values_are_judged_by_their_number),
         cmocka_unit_test(two_values_by_chance_are_claimed_no_more_than_the_level),
         cmocka_unit_test(shares_of_a_unit_have_either_sign),
         cmocka_unit_test(values_that_cannot_be_compared_are_refused),

@@ -1,5 +1,6 @@
 /*
- * witness.c - the interference monitor in tables: what disturbed the machine during measurements.
+ * interference.c - the interference monitor in tables: what disturbed the machine during
+ * measurements.
  */
 #include "results/tables/tables_priv.h"
 
@@ -16,7 +17,7 @@ static const char *comma(bool *first)
 }
 
 /* ": for 80 % of the time something waited for a core, ..." */
-static void put_witness(const res_witness *w, bn_text *out)
+static void put_interference(const res_interference *w, bn_text *out)
 {
     bool first = true;
     bn_text_putc(out, ':');
@@ -42,16 +43,16 @@ static void put_witness(const res_witness *w, bn_text *out)
     bn_text_putc(out, '.');
 }
 
-void res_put_witness(const res_witness *all, const res_witness *busiest, const char *name,
-                     bn_text *out)
+void res_put_interference(const res_interference *all, const res_interference *busiest,
+                          const char *name, bn_text *out)
 {
-    if (res_witness_busy(all)) {
+    if (res_interference_busy(all)) {
         bn_text_puts(out, "Interference");
-        put_witness(all, out);
-    } else if (busiest && res_witness_busy(busiest)) {
+        put_interference(all, out);
+    } else if (busiest && res_interference_busy(busiest)) {
         bn_text_printf(out, "Interference at times, most for %s", name ? name : "");
-        put_witness(busiest, out);
-    } else if (res_witness_untold(all)) {
+        put_interference(busiest, out);
+    } else if (res_interference_unknown(all)) {
         bn_text_puts(out, "Interference is unknown: the system has no /proc/pressure/cpu.");
     }
 }
@@ -64,7 +65,8 @@ static json_t *share(double part, double whole)
     return whole > 0 ? res_json_real(part / whole) : json_null();
 }
 
-json_t *res_witness_to_json(const res_witness *w, const char *busiest, const char *sentence)
+json_t *res_interference_to_json(const res_interference *w, const char *busiest,
+                                 const char *sentence)
 {
     json_t *object = json_object();
     json_object_set_new(object, "rounds", json_integer((json_int_t)w->rounds));
@@ -75,8 +77,8 @@ json_t *res_witness_to_json(const res_witness *w, const char *busiest, const cha
     json_object_set_new(object, "rounds_repeated", json_integer((json_int_t)w->repeated));
     json_object_set_new(object, "switches_per_s", share(1e9 * w->switches, w->switches_of_ns));
     json_object_set_new(object, "busy",
-                        res_witness_busy(w) || !res_witness_untold(w)
-                            ? json_boolean(res_witness_busy(w))
+                        res_interference_busy(w) || !res_interference_unknown(w)
+                            ? json_boolean(res_interference_busy(w))
                             : json_null());
     json_object_set_new(object, "busiest", busiest ? res_json_text(busiest) : json_null());
     json_object_set_new(object, "sentence", sentence ? res_json_text(sentence) : json_null());
