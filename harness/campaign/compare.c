@@ -395,7 +395,8 @@ static const cli_option rows[] = {
     {"suite", "FILE", CLI_TEXT, AT(own.suite), .choices = SUITE_NAMES, .open = true,
      .text = "what to run: a suite file, or " SUITE_NAMES "; in place of --model, --mode and the "
              "like, without its runtimes and repetitions"},
-    {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time), .fallback = "1", .about = JOB_ABOUT_WORK,
+    {"min-time", "TIME", CLI_SPAN, AT(matrix.how.min_time), .fallback = "1",
+     .about = JOB_ABOUT_WORK,
      .text =
          "each process measures at least this long; more pairs help more than longer processes"},
     {"pairs", "N", CLI_NUMBER, AT(own.pairs), .fallback = "0", .about = JOB_ABOUT_PAIRS,

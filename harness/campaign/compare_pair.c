@@ -15,7 +15,7 @@ static job_order order_of(const compare_pair *pair, int side, size_t number, cha
     return (job_order){.title = text,
                        .number = number,
                        .of = pair->of > number ? pair->of : number,
-                       .timeout = pair->side[side].timeout,
+                       .timeout = pair->side[side].how.timeout,
                        .verbose = pair->verbose,
                        .more = pair->more || number == pair->number};
 }

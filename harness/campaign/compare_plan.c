@@ -36,15 +36,16 @@ static bn_code one_side(compare_plan *p, int side, bn_status *st)
     *own = *o->matrix;
     job_matrix_set(own, RES_AXIS_RUNTIME, runtime);
     own->request = p->request;
-    own->label = p->compare->label[side] ? p->compare->label[side] : "";
-    own->store = p->folder[0][side];
+    own->how.label = p->compare->label[side] ? p->compare->label[side] : "";
+    own->how.store = p->folder[0][side];
     /* The runtime becomes a list of values, which are split at commas. */
     if (strchr(runtime, ','))
         return bn_fail(st, BN_INVALID, "--runtime: '%s' has a comma", runtime);
-    bn_code code = append(own->runtime_option, side ? o->b_option : o->a_option,
+    bn_code code = append(own->how.runtime_option, side ? o->b_option : o->a_option,
                           side ? "b-option" : "a-option", st);
     if (code == BN_OK)
-        code = append(own->xla_flag, side ? o->b_flag : o->a_flag, side ? "b-flag" : "a-flag", st);
+        code =
+            append(own->how.xla_flag, side ? o->b_flag : o->a_flag, side ? "b-flag" : "a-flag", st);
     return code;
 }
 
@@ -95,10 +96,10 @@ static bn_code expand_suite(compare_plan *p, int side, bn_text *notes, bn_status
     char path[4096];
     size_t left = 0;
     options.runtimes = own->axis[RES_AXIS_RUNTIME];
-    memcpy(options.runtime_option, own->runtime_option, sizeof options.runtime_option);
-    memcpy(options.xla_flag, own->xla_flag, sizeof options.xla_flag);
-    options.label = own->label;
-    options.store = own->store;
+    memcpy(options.runtime_option, own->how.runtime_option, sizeof options.runtime_option);
+    memcpy(options.xla_flag, own->how.xla_flag, sizeof options.xla_flag);
+    options.label = own->how.label;
+    options.store = own->how.store;
     if (suite_find(o->suite, path, sizeof path, st) != BN_OK ||
         suite_open(path, suite, st) != BN_OK || suite_expand(suite, &options, st) != BN_OK)
         return st->code;

@@ -87,9 +87,9 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
                          .more = c->pairs + 1 < s->plan.rows[cell].wanted};
     for (int side = 0; side < 2; side++) {
         pair.side[side] = s->plan.list[c->control ? 0 : side][s->plan.rows[cell].experiment];
-        pair.side[side].store = s->plan.folder[c->control][side];
+        pair.side[side].how.store = s->plan.folder[c->control][side];
         if (c->pairs > 0 && res_compared_interim(&s->compare->versus, c) == RES_INTERIM_SHORT)
-            pair.side[side].min_time /= SHORT_SHARE;
+            pair.side[side].how.min_time /= SHORT_SHARE;
         /* A framework's loop takes no turns. */
         pair.turns = pair.turns && !job_is_framework(&pair.side[side].what);
         pair.build[side] = s->build[c->control ? 0 : side];
@@ -347,7 +347,7 @@ static void show_plan(const session *s)
         const compare_row *row = &s->plan.rows[i];
         if (versus->cells[i].missing)
             continue;
-        const double pair_s = 2 * s->plan.list[0][row->experiment].min_time;
+        const double pair_s = 2 * s->plan.list[0][row->experiment].how.min_time;
         controls += versus->cells[i].control;
         pairs = row->wanted > pairs ? row->wanted : pairs;
         least_s += pair_s * (1 + ((double)row->wanted - 1) / SHORT_SHARE);
@@ -362,7 +362,7 @@ static void show_plan(const session *s)
         "to %s",
         processes(s), s->plan.experiments, s->plan.experiments == 1 ? "" : "s", controls,
         controls == 1 ? "" : "s", pairs, pairs == 1 ? "" : "s", further, s->compare->store);
-    job_progress_plan(processes(s), least_s, false, s->plan.list[0][0].idle_cores);
+    job_progress_plan(processes(s), least_s, false, s->plan.list[0][0].how.idle_cores);
 }
 
 bn_code compare_measure(compare_run *compare, bn_status *st)

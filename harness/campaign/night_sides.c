@@ -61,7 +61,7 @@ static void compare_items(const suite_spec *suite, const suite_item *item, bool 
 static night_side *side_of(const nightly *n, const suite_item *item)
 {
     for (size_t i = 0; i < n->side_count; i++)
-        if (of_side(&n->sides[i], &item->e.what, item->e.label))
+        if (of_side(&n->sides[i], &item->e.what, item->e.how.label))
             return &n->sides[i];
     return NULL;
 }
@@ -74,7 +74,7 @@ static night_side *side_for(nightly *n, const suite_spec *suite, const suite_ite
     night_side *side = &n->sides[n->side_count++];
     snprintf(side->runtime, sizeof side->runtime, "%s", bn_base_name(item->e.what.runtime));
     snprintf(side->settings, sizeof side->settings, "%s", item->e.what.settings);
-    snprintf(side->label, sizeof side->label, "%s", item->e.label);
+    snprintf(side->label, sizeof side->label, "%s", item->e.how.label);
     snprintf(side->sha256, sizeof side->sha256, "%s", item->sha256);
     side->own = res_has_own_plugin(&item->e.what);
     side->reached = (size_t)item->repetitions;

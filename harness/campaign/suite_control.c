@@ -12,16 +12,16 @@ static bn_code add_usual_option(const suite_item *item, job_experiment *e, bn_st
 {
     const char *usual = job_usual_option(item->e.what.runtime, item->e.what.runtime);
     size_t count = 0;
-    while (e->runtime_option[count])
+    while (e->how.runtime_option[count])
         count++;
     if (!usual || job_usual_option(e->what.runtime, e->what.runtime))
         return BN_OK;
     for (size_t i = 0; i < count; i++)
-        if (strncmp(e->runtime_option[i], usual, strcspn(usual, "=") + 1) == 0)
+        if (strncmp(e->how.runtime_option[i], usual, strcspn(usual, "=") + 1) == 0)
             return BN_OK;
     if (count == CLI_MAX_REPEATS)
         return bn_fail(st, BN_INVALID, "more than %d options of a runtime", CLI_MAX_REPEATS);
-    e->runtime_option[count] = usual;
+    e->how.runtime_option[count] = usual;
     return BN_OK;
 }
 
@@ -40,8 +40,8 @@ bn_code suite_add_control(suite_spec *suite, suite_item *item, const char *file,
     /* Layout and the like are the item's, not those of a runtime of FILE's name. */
     control->e.what = control->resolved;
     control->plugin = control->e.what.runtime;
-    control->e.label = "control";
-    control->e.store = store;
+    control->e.how.label = "control";
+    control->e.how.store = store;
     snprintf(control->title, sizeof control->title, "control: %.*s",
              BN_FIT(item->title, 300));
     bn_code code = add_usual_option(item, &control->e, st);

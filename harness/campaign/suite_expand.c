@@ -95,9 +95,9 @@ static void set_runtime(suite_spec *suite, const json_t *runtime, job_matrix *m)
     const char *path = runtime_path(suite, json_string_value(name));
     job_matrix_set(m, RES_AXIS_RUNTIME, path);
     if (label)
-        m->label = json_string_value(label);
-    add_settings(suite, json_object_get(runtime, "options"), m->runtime_option);
-    add_settings(suite, json_object_get(runtime, "xla_flags"), m->xla_flag);
+        m->how.label = json_string_value(label);
+    add_settings(suite, json_object_get(runtime, "options"), m->how.runtime_option);
+    add_settings(suite, json_object_get(runtime, "xla_flags"), m->how.xla_flag);
 }
 
 /* WORDS of VALUE, a list of texts or one of them; they live as long as the suite. */
@@ -187,9 +187,9 @@ static void title_of(suite_item *item)
     job_experiment_title(&item->e, title, sizeof title);
     snprintf(item->title, sizeof item->title, "%.*s", (int)bn_utf8_fit(title, 255), title);
     const size_t n = strlen(item->title);
-    if (item->e.label[0])
+    if (item->e.how.label[0])
         snprintf(item->title + n, sizeof item->title - n, " [%.*s]",
-                 (int)bn_utf8_fit(item->e.label, 60), item->e.label);
+                 (int)bn_utf8_fit(item->e.how.label, 60), item->e.how.label);
 }
 
 /* Adds E. An experiment that several matrices name is one item, with the most repetitions. */
@@ -241,9 +241,9 @@ static bn_code expand_override(expansion *x, job_matrix *m, bn_status *st)
 {
     const suite_options *c = x->command;
     m->axis[RES_AXIS_RUNTIME] = c->runtimes;
-    memcpy(m->runtime_option, c->runtime_option, sizeof m->runtime_option);
-    memcpy(m->xla_flag, c->xla_flag, sizeof m->xla_flag);
-    m->label = c->label;
+    memcpy(m->how.runtime_option, c->runtime_option, sizeof m->how.runtime_option);
+    memcpy(m->how.xla_flag, c->xla_flag, sizeof m->how.xla_flag);
+    m->how.label = c->label;
     return expand_one(x, m, st);
 }
 
@@ -257,7 +257,7 @@ static bn_code expand_runtimes(expansion *x, const json_t *object, const suite_m
     for (size_t i = 0; i < n && code == BN_OK; i++) {
         job_matrix m = measure->matrix;
         if (x->command->label[0])
-            m.label = x->command->label;
+            m.how.label = x->command->label;
         set_runtime(x->suite, json_is_array(runtimes) ? json_array_get(runtimes, i) : runtimes, &m);
         code = expand_one(x, &m, st);
     }
@@ -294,7 +294,7 @@ static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
     if (json_object_get(object, SUITE_RECORDING))
         base->matrix.axis[RES_AXIS_MODE].count = 0;
     set_members(x->suite, object, base);
-    base->matrix.store = c->store;
+    base->matrix.how.store = c->store;
     x->repetitions = (int)(c->repetitions ? c->repetitions : base->repetitions);
     bn_code code = read_work(x, &base->matrix, st);
     if (code == BN_OK)

@@ -288,7 +288,7 @@ static void run_process(carry *c, const size_t *list, size_t count, bool whole, 
     if (head->item->repetitions > 1)
         snprintf(text, sizeof text, "%s #%d", title, head->repetition);
     const job_order job = {
-        NULL, text, number, of, members[0].timeout, c->options->output.verbose, more};
+        NULL, text, number, of, members[0].how.timeout, c->options->output.verbose, more};
     expect(c, list, count);
     job_measure_and_keep(group_of(c, list), whole ? head->repetition : 0, members, count, &job,
                          c->kept);
@@ -352,14 +352,14 @@ static void show_plan(const carry *c, size_t runs)
         if (*one == 0)
             *one = expected(c, run);
         known = known && *one >= 0;
-        seconds += *one < 0 ? run->item->e.min_time : *one;
+        seconds += *one < 0 ? run->item->e.how.min_time : *one;
     }
     free(of_item);
     cli_note("[0/%zu] suite %s: %zu record%s of %zu process%s to run; they go to %s", of,
              c->suite->name, runs, runs == 1 ? "" : "s", of, of == 1 ? "" : "es",
              c->options->store);
     job_progress_plan(of, seconds, known,
-                      c->suite->count > 0 ? c->suite->items[0].e.idle_cores : NULL);
+                      c->suite->count > 0 ? c->suite->items[0].e.how.idle_cores : NULL);
 }
 
 /* Whether the store may still be written. */

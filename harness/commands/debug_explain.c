@@ -40,10 +40,10 @@ static void put_one(const job_experiment *e, report_of *report, const char *what
     char title[256], shown[300];
     bn_status st = {.code = BN_OK};
     job_experiment first = *e;
-    first.steps = MOST_STEPS;
+    first.how.steps = MOST_STEPS;
     job_experiment_title(e, title, sizeof title);
     snprintf(shown, sizeof shown, "%s, %s", title, what);
-    const job_order order = {NULL, shown, 1, 1, e->timeout, false, false};
+    const job_order order = {NULL, shown, 1, 1, e->how.timeout, false, false};
     if (out->length > 0)
         bn_text_putc(out, '\n');
     if (report(&first, &order, out, &st) != BN_OK)

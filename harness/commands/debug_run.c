@@ -294,10 +294,10 @@ bn_code command_debug_begin(const command_metering *own, bool force, job_matrix 
         return BN_OK;
     if (!own->debug[0])
         return bn_fail(st, BN_INVALID, "--debug-run needs the name of a folder");
-    if (matrix->graph_report)
+    if (matrix->how.graph_report)
         return bn_fail(st, BN_INVALID, "--debug-run writes its own --graph-report, DIR/%s",
                        COMMAND_DEBUG_GRAPHS);
-    if (matrix->timeline)
+    if (matrix->how.timeline)
         return bn_fail(st, BN_INVALID, "--debug-run writes its own --timeline, DIR/%s",
                        COMMAND_DEBUG_TIMELINE);
     if (strlen(own->debug) > MOST_FOLDER)
@@ -306,8 +306,8 @@ bn_code command_debug_begin(const command_metering *own, bool force, job_matrix 
         return st->code;
     bn_text_printf(&paths->graphs, "%s/%s", own->debug, COMMAND_DEBUG_GRAPHS);
     bn_text_printf(&paths->timeline, "%s/%s", own->debug, COMMAND_DEBUG_TIMELINE);
-    matrix->graph_report = paths->graphs.data;
-    matrix->timeline = paths->timeline.data;
+    matrix->how.graph_report = paths->graphs.data;
+    matrix->how.timeline = paths->timeline.data;
     return BN_OK;
 }
 
@@ -325,7 +325,7 @@ bn_code command_debug_clear(const command_metering *own, bn_status *st)
 void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths)
 {
     if (own->debug)
-        matrix->graph_report = matrix->timeline = NULL;
+        matrix->how.graph_report = matrix->how.timeline = NULL;
     bn_text_free(&paths->graphs);
     bn_text_free(&paths->timeline);
 }

@@ -116,7 +116,7 @@ static bool run_process(run_state *run, command_group *g, int process)
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, g->group.processes);
     const bool more = process < g->group.processes;
     const job_order job = {
-        NULL, text, run->number + 1, run->planned, list[0].timeout, run->output->verbose, more};
+        NULL, text, run->number + 1, run->planned, list[0].how.timeout, run->output->verbose, more};
     job_measure_and_keep(&g->group, process, list, count, &job, run->kept);
     if (process == 1)
         job_group_learn(&g->group, g->list, g->count, run->kept);
@@ -308,7 +308,7 @@ static void print_next(const run_state *run, const char *store)
 /* Runs all of LIST and prints the tables; returns the exit code. */
 static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int processes)
 {
-    const char *store = list[0].store;
+    const char *store = list[0].how.store;
     bn_status st = {.code = BN_OK};
     job_supervise_begin();
     if (job_cache_begin(store, &run->cache, &st) == BN_OK)
@@ -336,15 +336,15 @@ static cli_exit report_graphs(const run_state *run, const job_matrix *matrix)
 {
     bn_status st = {.code = BN_OK};
     size_t missing = 0;
-    if (command_graph_report(matrix->graph_report, run->records, run->count, &missing, &st) !=
+    if (command_graph_report(matrix->how.graph_report, run->records, run->count, &missing, &st) !=
         BN_OK)
         return cli_complain(&st);
     cli_note("[%zu/%zu] graphs: %s/index.txt; next: bench diff A B", run->spent.processes,
-             run->planned, matrix->graph_report);
+             run->planned, matrix->how.graph_report);
     /* Programs of --program may be byte code, which has no text here. */
     if (missing == 0 || matrix->program)
         return CLI_EXIT_OK;
-    cli_say("bench: %s lacks the texts of %zu graphs; index.txt says why", matrix->graph_report,
+    cli_say("bench: %s lacks the texts of %zu graphs; index.txt says why", matrix->how.graph_report,
             missing);
     return CLI_EXIT_ENVIRONMENT;
 }
@@ -356,13 +356,13 @@ static bn_code begin_recordings(const job_matrix *matrix, const job_experiment *
     bool frameworks = false;
     for (size_t i = 0; i < count; i++)
         frameworks = frameworks || job_is_framework(&list[i].what);
-    if (!matrix->recordings)
+    if (!matrix->how.recordings)
         return BN_OK;
     if (!frameworks)
         return bn_fail(st, BN_INVALID,
                        "--recordings: only front end bench runs, which is not recorded; name "
                        "others with --front-end");
-    return bn_make_folder(matrix->recordings, st);
+    return bn_make_folder(matrix->how.recordings, st);
 }
 
 /* Writes the timeline that workers left in FOLDER. CODE is the run's own. */
@@ -394,10 +394,10 @@ static cli_exit report_all(const run_state *run, const job_experiment *list, siz
 static cli_exit report_others(const run_state *run, const job_matrix *matrix,
                               const job_experiment *list, size_t count, cli_exit code)
 {
-    if (matrix->recordings)
+    if (matrix->how.recordings)
         cli_note("[%zu/%zu] recordings: %s; next: bench steps DIR, of one of its folders",
-                 run->spent.processes, run->planned, matrix->recordings);
-    if (matrix->graph_report && run->count > 0)
+                 run->spent.processes, run->planned, matrix->how.recordings);
+    if (matrix->how.graph_report && run->count > 0)
         code = worse(code, report_graphs(run, matrix));
     if (run->metering->debug)
         code = worse(code, report_all(run, list, count));
@@ -407,7 +407,7 @@ static cli_exit report_others(const run_state *run, const job_matrix *matrix,
 /* Whether the output files may be written. */
 static bn_code check_outputs(const job_matrix *matrix, const cli_output *output, bn_status *st)
 {
-    bn_code code = cli_check_new(output, "--timeline", matrix->timeline, st);
+    bn_code code = cli_check_new(output, "--timeline", matrix->how.timeline, st);
     for (size_t i = 0; i < matrix->outputs.count && code == BN_OK; i++)
         code = cli_check_new(output, "--output", matrix->outputs.list[i], st);
     return code;
@@ -423,7 +423,7 @@ static int measure(job_matrix *matrix, const cli_output *output, const command_m
     char *timeline = NULL; /* folder for those of workers */
     run_state run = {.output = output, .metering = metering};
     cli_exit code;
-    const int processes = (int)matrix->processes;
+    const int processes = (int)matrix->how.processes;
     const size_t most = processes > 0 ? (size_t)processes : JOB_SHORT_PROCESSES;
     if (job_matrix_request(matrix, &matrix->request, &st) != BN_OK ||
         res_format_parse(cli_format(output), &run.format, &st) != BN_OK ||
@@ -433,7 +433,7 @@ static int measure(job_matrix *matrix, const cli_output *output, const command_m
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK ||
         begin_recordings(matrix, list, count, &st) != BN_OK ||
-        (matrix->graph_report && bn_make_folder(matrix->graph_report, &st) != BN_OK)) {
+        (matrix->how.graph_report && bn_make_folder(matrix->how.graph_report, &st) != BN_OK)) {
         code = cli_complain(&st);
         goto out;
     }
@@ -451,7 +451,7 @@ static int measure(job_matrix *matrix, const cli_output *output, const command_m
         goto out;
     }
     run.several = count > 1;
-    run.separate = matrix->separate;
+    run.separate = matrix->how.separate;
     code = run_all(&run, list, count, processes);
     code = report_timeline(&run, matrix, timeline, code);
     code = report_others(&run, matrix, list, count, code);

@@ -18,16 +18,16 @@ bn_code command_timeline_begin(const job_matrix *matrix, job_experiment *list, s
     bool others = false;
     bn_writer *trial = NULL;
     *folder = NULL;
-    if (!matrix->timeline || count == 0)
+    if (!matrix->how.timeline || count == 0)
         return BN_OK;
     *folder = bn_zalloc(1, PATH_MAX);
     /* A file that cannot be written ends the run before anything is measured. */
-    bn_code code = bn_writer_begin(matrix->timeline, &trial, st);
+    bn_code code = bn_writer_begin(matrix->how.timeline, &trial, st);
     bn_writer_drop(trial);
     if (code == BN_OK)
-        code = job_scratch_begin(list[0].store, *folder, st);
+        code = job_scratch_begin(list[0].how.store, *folder, st);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
-        list[i].timeline = *folder;
+        list[i].how.timeline = *folder;
         others = others || job_is_framework(&list[i].what);
     }
     if (code == BN_OK && others)
@@ -102,9 +102,9 @@ bn_code command_timeline_write(const job_matrix *matrix, const char *folder, con
         return BN_OK;
     bn_code code = read_all(folder, &rows, &count, &lost, st);
     if (code == BN_OK)
-        code = res_trace_write_run(rows, count, matrix->timeline, true, &left_out, st);
+        code = res_trace_write_run(rows, count, matrix->how.timeline, true, &left_out, st);
     if (code == BN_OK)
-        note_rows(matrix->timeline, prefix, rows, count - left_out, lost);
+        note_rows(matrix->how.timeline, prefix, rows, count - left_out, lost);
     if (code == BN_OK && left_out > 0)
         cli_note("%s timeline: %zu row%s left out: the file would be too long", prefix, left_out,
                  left_out == 1 ? "" : "s");

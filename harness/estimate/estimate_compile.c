@@ -39,8 +39,8 @@ static json_t *request_of(const estimate_run *run, const estimate_task *task,
     return json_pack("{ss so ss so so so ss so* so*}", "job", "estimate", "plugin",
                      res_json_text(run->path), "sha256", run->sha256, "topology",
                      res_json_text(name), "options", estimate_words(first, run->options->option),
-                     "flags", estimate_words(NULL, task->experiment->xla_flag), "format", p->format,
-                     "text", p->text ? res_json_text(p->text) : NULL, "file",
+                     "flags", estimate_words(NULL, task->experiment->how.xla_flag), "format",
+                     p->format, "text", p->text ? res_json_text(p->text) : NULL, "file",
                      p->text ? NULL : json_pack("{ss ss}", "path", p->path, "sha256", p->digest));
 }
 
@@ -55,7 +55,7 @@ static void compile(estimate_run *run, const estimate_task *task, const estimate
                            .title = p->title,
                            .number = run->number,
                            .of = run->of,
-                           .timeout = task->experiment->timeout,
+                           .timeout = task->experiment->how.timeout,
                            .verbose = run->options->output.verbose};
     c->code = job_supervise(&job, &outcome, &st);
     json_decref(request);
@@ -82,7 +82,7 @@ static void compile_once(estimate_run *run, const estimate_task *task, const est
     const estimate_key key = {.sha256 = run->sha256,
                               .topology = task->topology,
                               .option = run->options->option,
-                              .flag = task->experiment->xla_flag,
+                              .flag = task->experiment->how.xla_flag,
                               .format = p->format,
                               .text = p->text,
                               .length = p->size,

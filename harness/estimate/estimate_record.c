@@ -104,7 +104,7 @@ static json_t *runtime_json(const estimate_run *run, const estimate_task *task, 
                      "platform", found(line, "topology", "platform"), "device", "kind",
                      found(line, "topology", "kind"), "options",
                      estimate_words(NULL, run->options->option), "compile_flags",
-                     estimate_words(NULL, task->experiment->xla_flag));
+                     estimate_words(NULL, task->experiment->how.xla_flag));
 }
 
 static json_t *figures_json(double cycles, double copy_cycles, double ms)

@@ -109,10 +109,10 @@ static cli_exit run(const job_experiment *e, res_format format, const cli_output
     bool usage = false;
     json_t *explanation = NULL;
     put_title(e, title, sizeof title);
-    const job_order job = {NULL, title, 1, 1, e->timeout, output->verbose, false};
+    const job_order job = {NULL, title, 1, 1, e->how.timeout, output->verbose, false};
     job_supervise_begin();
     cli_note_plan(1, "ends it, and nothing is printed", "%s: the first %lld steps, in one process",
-                  title, (long long)e->steps);
+                  title, (long long)e->how.steps);
     bn_code code = ask(e, &job, &explanation, &usage, &st);
     cli_line_clear();
     if (code == BN_OK)
@@ -154,7 +154,7 @@ static int explain(explain_options *options)
 #define AT(member) offsetof(explain_options, member)
 
 static const cli_option rows[] = {
-    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .fallback = "10", .least = 1, .most = 10000,
+    {"steps", "N", CLI_NUMBER, AT(matrix.how.steps), .fallback = "10", .least = 1, .most = 10000,
      .also = "epochs, iterations, iters", .text = "steps that are run and explained"},
     CLI_FORMAT_ROW(AT(output.format), "text, json, narrow",
                    "text, json, or narrow: text in 80 columns"),

@@ -13,7 +13,7 @@ static json_t *explanation(const worker_session *s, json_t *lists)
     const res_experiment *w = &s->experiment->what;
     json_t *e = json_pack("{si so ss ss so sI si sb}", "bench_explain", 1, "model",
                           res_json_text(w->model), "phase", w->phase, "mode", w->mode, "runtime",
-                          res_json_text(w->runtime), "steps", (json_int_t)s->experiment->steps,
+                          res_json_text(w->runtime), "steps", (json_int_t)s->experiment->how.steps,
                           "asked_graphs", (int)w->graphs, "simulated", worker_session_simulated(s));
     json_object_update_new(e, lists);
     json_object_set_new(e, "complaints", cause_findings(e, false));
@@ -33,7 +33,7 @@ bn_code explain_job(const json_t *request, bn_status *st)
     if (code == BN_OK)
         code = worker_session_model(&s, &usual, st);
     if (code == BN_OK)
-        code = worker_session_explain(&s, e.steps, INFINITY, &lists, st);
+        code = worker_session_explain(&s, e.how.steps, INFINITY, &lists, st);
     if (code == BN_OK)
         code = rt_plugin_check_file(s.plugin, st);
     if (code == BN_OK)

@@ -131,9 +131,9 @@ bn_code job_cache_begin(const char *store, job_cache *cache, bn_status *st)
 void job_cache_lend(const job_cache *cache, job_experiment *list, size_t count, bool anew)
 {
     for (size_t i = 0; cache->path[0] && i < count; i++) {
-        if (list[i].cache_dir[0])
+        if (list[i].how.cache_dir[0])
             continue;
-        list[i].cache_dir = cache->path;
+        list[i].how.cache_dir = cache->path;
         list[i].compile_anew = anew && (i == 0 || !job_same_step(&list[0], &list[i]));
     }
 }

@@ -17,14 +17,7 @@
  * from the JSON that it was read from. */
 typedef struct job_experiment {
     res_experiment what;
-    union {
-        job_measure how;
-        struct {
-#define MEASURE(kind, member, ...) JOB_MEMBER_##kind(member)
-#include "harness/jobs/measure.def"
-#undef MEASURE
-        };
-    };
+    job_measure how;
     bool compile_anew; /* compile also what CACHE_DIR has, and keep it there */
     json_t *echo;      /* the options as given; or NULL */
     json_t *program;   /* what job_matrix_request made; NULL: a model is run */

@@ -70,13 +70,13 @@ bool job_mode_name(size_t index, char word[RES_TEXT])
 /* The first option that a framework does not take; NULL: none. */
 static const char *option_refused(const job_matrix *m)
 {
-    if (m->weights)
+    if (m->how.weights)
         return "--weights";
-    if (m->runtime_option[0])
+    if (m->how.runtime_option[0])
         return "--runtime-option (the simulated device takes PJRT_SIM)";
-    if (m->xla_flag[0])
+    if (m->how.xla_flag[0])
         return "--xla-flag (XLA_FLAGS reaches all of them)";
-    return m->pin && strcmp(m->pin, "none") != 0 ? "--pin" : NULL;
+    return m->how.pin && strcmp(m->how.pin, "none") != 0 ? "--pin" : NULL;
 }
 
 /* The first axis that frameworks do not have, with another value than the usual one. */

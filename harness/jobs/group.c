@@ -41,7 +41,7 @@ void job_group_learn(job_group *group, job_experiment *list, size_t count, const
     group->usual = false;
     group->processes = JOB_SHORT_PROCESSES;
     for (size_t i = 0; i < count; i++)
-        list[i].min_time /= JOB_SHORT_SHARE;
+        list[i].how.min_time /= JOB_SHORT_SHARE;
 }
 
 bool job_same_group(const job_experiment *a, const job_experiment *b)

@@ -62,7 +62,7 @@ static res_record *failure_record(const job_experiment *e, const struct stat *be
     const char *sha256 = planned ? planned : build_that_failed(e, before, digest) ? digest : NULL;
     r->provenance =
         json_pack("{so sO* sO* s{ss ss*}}", "host", job_host_describe(), "options", e->echo,
-                  "suite", e->suite, "runtime", "label", e->label, "sha256", sha256);
+                  "suite", e->suite, "runtime", "label", e->how.label, "sha256", sha256);
     return r;
 }
 
@@ -84,7 +84,7 @@ static bn_code run_worker(const job_experiment *const *list, size_t count, circu
     json_t *experiments = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(experiments, job_experiment_to_json(list[i]));
-    bn_code code = framework ? job_scratch_begin(list[0]->store, scratch, st) : BN_OK;
+    bn_code code = framework ? job_scratch_begin(list[0]->how.store, scratch, st) : BN_OK;
     own.request = json_pack("{ss so sO* sI ss sb}", "job", framework ? "framework" : "measure",
                             "experiments", experiments, "group", with.about, "seed",
                             (json_int_t)(with.seed >> 1), "scratch", scratch, "apart", with.apart);
@@ -94,7 +94,7 @@ static bn_code run_worker(const job_experiment *const *list, size_t count, circu
     json_decref(own.request);
     job_scratch_end(scratch);
     if (code == BN_OK)
-        res_store_sweep(list[0]->store, (long)outcome->pid);
+        res_store_sweep(list[0]->how.store, (long)outcome->pid);
     return code;
 }
 
@@ -123,7 +123,7 @@ static void keep_failure(const job_experiment *e, const struct stat *before, job
     if (kept->failure.code == BN_CANCELLED || kept->usage)
         return;
     kept->record = failure_record(e, before, &kept->failure);
-    if (res_store_write(e->store, kept->record, NULL, 0, &kept->store) == BN_OK)
+    if (res_store_write(e->how.store, kept->record, NULL, 0, &kept->store) == BN_OK)
         return;
     if (kept->failure.code == BN_IO || kept->failure.code == kept->store.code)
         kept->failure = kept->store;
@@ -179,7 +179,7 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
     for (int i = 0; i < 2; i++) {
         json_decref(own[i].request);
         if (outcomes[i].pid)
-            res_store_sweep(pair[i]->store, (long)outcomes[i].pid);
+            res_store_sweep(pair[i]->how.store, (long)outcomes[i].pid);
     }
     /* The one that was cancelled because the other failed is not to blame. */
     const int first = outcomes[0].status == BN_CANCELLED && outcomes[1].status != BN_OK;

@@ -242,9 +242,9 @@ static bn_code check_lists(expansion *x, bn_status *st)
     }
     if (x->lists[RES_AXIS_BUCKETS].value[0].number)
         cli_list_set(&x->lists[RES_AXIS_LENGTHS], "varying");
-    if (!bn_is_choice(m->device_time, JOB_DEVICE_TIMES))
-        return bn_fail_choice(st, "--device-time", m->device_time, JOB_DEVICE_TIMES);
-    if (m->weights && x->lists[RES_AXIS_MODEL].count != 1)
+    if (!bn_is_choice(m->how.device_time, JOB_DEVICE_TIMES))
+        return bn_fail_choice(st, "--device-time", m->how.device_time, JOB_DEVICE_TIMES);
+    if (m->how.weights && x->lists[RES_AXIS_MODEL].count != 1)
         return bn_fail(st, BN_INVALID, "--weights is one model's file, but --model names %zu",
                        x->lists[RES_AXIS_MODEL].count);
     return BN_OK;
@@ -299,13 +299,13 @@ static void settings_text(const job_matrix *m, const char *runtime, char *text, 
         put_settings_file(&t, file);
     if (environment && *environment)
         bn_text_printf(&t, " %s", environment);
-    for (const char *const *option = m->runtime_option; *option; option++) {
+    for (const char *const *option = m->how.runtime_option; *option; option++) {
         if (job_simulated_name(runtime) && strncmp(*option, "config=", 7) == 0)
             put_settings_file(&t, *option + 7);
         else
             bn_text_printf(&t, " %s", *option);
     }
-    for (const char *const *flag = m->xla_flag; *flag; flag++)
+    for (const char *const *flag = m->how.xla_flag; *flag; flag++)
         bn_text_printf(&t, " %s", *flag);
     bn_text_plain(&plain, t.length ? t.data + 1 : "");
     copy_settings(text, size, plain.length ? plain.data : "");
@@ -454,7 +454,7 @@ static bn_code check_work(const job_matrix *m, bool step, bn_status *st)
         return bn_fail(st, BN_INVALID, "--input: bench generates the inputs of a recorded step");
     if (step && (in_flight->count > 1 || (in_flight->count && in_flight->value[0].number != 1)))
         return bn_fail(st, BN_INVALID, "--in-flight: each recorded step is awaited");
-    if (step && m->weights)
+    if (step && m->how.weights)
         return bn_fail(st, BN_INVALID, "--weights is for models, and a recorded step has none");
     return BN_OK;
 }

@@ -34,14 +34,7 @@ typedef struct job_matrix {
     cli_words inputs; /* its arguments' files; without a program at most one, the axis "input" */
     cli_words outputs, checks; /* files that its results are written to, and compared with */
     double rtol, atol;         /* of checks: |got - want| <= atol + rtol |want| */
-    union {
-        job_measure how;
-        struct {
-#define MEASURE(kind, member, ...) JOB_MEMBER_##kind(member)
-#include "harness/jobs/measure.def"
-#undef MEASURE
-        };
-    };
+    job_measure how;
     json_t *echo; /* the options as given, for the records; may be NULL */
 } job_matrix;
 

@@ -154,7 +154,7 @@ static outlook foresee(const job_group *plan, const job_experiment *list, size_t
                        job_pace *paces)
 {
     outlook all = {.known = true};
-    job_before *before = job_spent_before(list[0].store, experiment_at, list, count);
+    job_before *before = job_spent_before(list[0].how.store, experiment_at, list, count);
     for (size_t first = 0, end; first < count; first = end) {
         end = job_group_end(list, count, first);
         const job_before *own = before + first;
@@ -242,8 +242,8 @@ void job_progress_tell(const char *what, const job_group *plan, const job_experi
     cli_note("[0/%zu] %s%zu experiment%s in %zu process%s%s on %s%s; records go to %s",
              all.processes, what, count, count == 1 ? "" : "s", all.processes,
              all.processes == 1 ? "" : "es", perhaps, one ? "runtime " : "",
-             one ? runtime : "several runtimes", list[0].store);
-    job_progress_plan(all.processes, all.seconds, all.known, list[0].idle_cores);
+             one ? runtime : "several runtimes", list[0].how.store);
+    job_progress_plan(all.processes, all.seconds, all.known, list[0].how.idle_cores);
 }
 
 void job_progress_begin(const job_order *job)

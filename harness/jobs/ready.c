@@ -86,10 +86,10 @@ static bn_code check_one(const res_experiment *what, const char *file, bn_status
 static bn_code check_weights(const job_experiment *list, size_t count, bn_status *st)
 {
     bn_code code = BN_OK;
-    for (size_t i = 0; i < count && code == BN_OK && list[i].weights; i++) {
+    for (size_t i = 0; i < count && code == BN_OK && list[i].how.weights; i++) {
         const res_experiment *a = &list[i].what, *b = i ? &list[i - 1].what : NULL;
         if (!b || a->image != b->image || !res_same_network(a, b))
-            code = check_one(a, list[i].weights, st);
+            code = check_one(a, list[i].how.weights, st);
     }
     return code;
 }
@@ -151,7 +151,7 @@ static bn_code check_scratch(const job_experiment *list, size_t count, bn_status
     char path[PATH_MAX];
     for (size_t i = 0; i < count; i++)
         if (job_is_framework(&list[i].what)) {
-            const bn_code code = job_scratch_begin(list[i].store, path, st);
+            const bn_code code = job_scratch_begin(list[i].how.store, path, st);
             job_scratch_end(path);
             return code;
         }
@@ -165,12 +165,13 @@ bn_code job_words_check(const job_experiment *e, const job_experiment *last, bn_
     bn_code code = BN_OK;
     if (!last || strcmp(e->what.front_end, last->what.front_end) != 0)
         code = check_front_end(e, st);
-    if (code == BN_OK && (!last || strcmp(e->pin, last->pin) != 0))
-        code = cores_pin_check(e->pin, st);
-    if (code == BN_OK && (!last || strcmp(e->idle_cores, last->idle_cores) != 0))
-        code = cores_idle_check(e->idle_cores, st);
-    if (code == BN_OK && e->cache_dir[0] && (!last || strcmp(e->cache_dir, last->cache_dir) != 0))
-        code = check_cache(e->cache_dir, st);
+    if (code == BN_OK && (!last || strcmp(e->how.pin, last->how.pin) != 0))
+        code = cores_pin_check(e->how.pin, st);
+    if (code == BN_OK && (!last || strcmp(e->how.idle_cores, last->how.idle_cores) != 0))
+        code = cores_idle_check(e->how.idle_cores, st);
+    if (code == BN_OK && e->how.cache_dir[0] &&
+        (!last || strcmp(e->how.cache_dir, last->how.cache_dir) != 0))
+        code = check_cache(e->how.cache_dir, st);
     return code;
 }
 
@@ -188,6 +189,6 @@ bn_code job_experiments_check(const job_experiment *list, size_t count, bn_statu
         code = check_weights(list, count, st);
     /* Last, since it is made where it is missing. */
     if (code == BN_OK)
-        code = job_store_ready(list[0].store, st);
+        code = job_store_ready(list[0].how.store, st);
     return code == BN_OK ? check_scratch(list, count, st) : code;
 }

@@ -152,7 +152,7 @@ static double least(const job_group *group, int processes, const job_experiment 
     const double brief = 1 + (JOB_SHORT_PROCESSES - 1.0) / JOB_SHORT_SHARE;
     double sum = 0;
     for (size_t i = 0; i < count; i++)
-        sum += list[i].min_time * (group->usual ? fmin(processes, brief) : processes);
+        sum += list[i].how.min_time * (group->usual ? fmin(processes, brief) : processes);
     return sum;
 }
 

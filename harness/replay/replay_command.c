@@ -105,8 +105,13 @@ static void run_process(replay_state *r, job_group *group, size_t index, int pro
     job_cache_lend(&r->cache, list, VARIANTS, process == 1);
     job_group_title(list, VARIANTS, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, group->processes);
-    const job_order job = {
-        NULL, text, number, of, list[0].timeout, r->output->verbose, process < group->processes};
+    const job_order job = {NULL,
+                           text,
+                           number,
+                           of,
+                           list[0].how.timeout,
+                           r->output->verbose,
+                           process < group->processes};
     job_measure_and_keep(group, process, list, VARIANTS, &job, kept);
     for (size_t v = 0; v < VARIANTS; v++)
         collect(r, &list[v], &kept[v], result->records[v], &result->counts[v]);
@@ -120,7 +125,7 @@ static void run_all(replay_state *r, int processes)
     size_t number = 0;
     for (size_t i = 0; i < r->count; i++) {
         job_group_begin(&groups[i], processes, 0);
-        groups[i].separate = r->matrix->separate;
+        groups[i].separate = r->matrix->how.separate;
     }
     for (int process = 1; process <= processes; process++)
         for (size_t i = 0; i < r->count && !job_interrupted() && !r->stop; i++)
@@ -133,7 +138,7 @@ static void show_plan(const replay_state *r, int processes)
     char what[RES_TEXT + 16];
     job_group plan;
     job_group_begin(&plan, processes, 0);
-    plan.separate = r->matrix->separate;
+    plan.separate = r->matrix->how.separate;
     snprintf(what, sizeof what, "replay of %s: ", r->step.name);
     if (!r->output->quiet)
         job_progress_tell(what, &plan, r->list, r->count * VARIANTS, NULL);
@@ -143,7 +148,7 @@ static cli_exit measure(replay_state *r, int processes)
 {
     bn_status st = {.code = BN_OK};
     job_supervise_begin();
-    if (job_cache_begin(r->list[0].store, &r->cache, &st) != BN_OK)
+    if (job_cache_begin(r->list[0].how.store, &r->cache, &st) != BN_OK)
         return cli_complain(&st);
     show_plan(r, processes);
     run_all(r, processes);
@@ -172,7 +177,8 @@ int replay_run(const job_matrix *matrix, const char *estimates, const cli_output
 {
     bn_status st = {.code = BN_OK};
     replay_state r = {.matrix = matrix, .estimates = estimates, .output = output};
-    const int processes = matrix->processes > 0 ? (int)matrix->processes : JOB_USUAL_PROCESSES;
+    const int processes =
+        matrix->how.processes > 0 ? (int)matrix->how.processes : JOB_USUAL_PROCESSES;
     cli_exit code;
     if (res_format_parse(cli_format(output), &r.format, &st) != BN_OK ||
         make_list(&r, &st) != BN_OK) {

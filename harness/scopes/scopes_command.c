@@ -93,13 +93,13 @@ static void simulate(job_experiment *e, const char *preset, char *settings, size
 {
     snprintf(e->what.runtime, sizeof e->what.runtime, "sim");
     snprintf(settings, size, "preset=%s", preset);
-    memset(e->runtime_option, 0, sizeof e->runtime_option);
-    memset(e->xla_flag, 0, sizeof e->xla_flag);
-    e->runtime_option[0] = settings;
-    e->runtime_option[1] = "values=none";
-    e->runtime_option[2] = "compile_us=0";
-    e->runtime_option[3] = "compile_op_us=0";
-    e->steps = 1; /* the model's times do not vary */
+    memset(e->how.runtime_option, 0, sizeof e->how.runtime_option);
+    memset(e->how.xla_flag, 0, sizeof e->how.xla_flag);
+    e->how.runtime_option[0] = settings;
+    e->how.runtime_option[1] = "values=none";
+    e->how.runtime_option[2] = "compile_us=0";
+    e->how.runtime_option[3] = "compile_op_us=0";
+    e->how.steps = 1; /* the model's times do not vary */
 }
 
 static bn_code estimate(scopes_report *r, const job_order *order, bn_status *st)
@@ -136,7 +136,7 @@ static void show_plan(const scopes_report *r, const char *title, bool estimates)
                  BN_FIT(r->options->preset, 100));
     cli_note_plan(1 + (size_t)estimates, "ends it, and nothing is printed",
                   "%s: device times of %lld steps on the runtime itself%s", title,
-                  (long long)r->e.steps, also);
+                  (long long)r->e.how.steps, also);
 }
 
 /* Device times: measured; estimated, unless the runtime is the simulated one. */
@@ -148,7 +148,7 @@ static bn_code ask(scopes_report *r, bn_status *st)
     job_order order = {.title = title,
                        .number = 1,
                        .of = 1 + (size_t)estimates,
-                       .timeout = r->e.timeout,
+                       .timeout = r->e.how.timeout,
                        .verbose = r->options->output.verbose};
     show_plan(r, title, estimates);
     bn_code code = ask_own(r, &order, st);
@@ -233,7 +233,7 @@ static const cli_option rows[] = {
     {"output", "FILE", CLI_WORDS, AT(files), .also = "o",
      .text = "also write a flame graph (.svg, .png, .gp) or its folded stacks (.folded); may be "
              "repeated. FILE must not exist; --force replaces it"},
-    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .fallback = "5", .least = 1,
+    {"steps", "N", CLI_NUMBER, AT(matrix.how.steps), .fallback = "5", .least = 1,
      .text = "steps that run under the plugin's profiler"},
 };
 

@@ -73,21 +73,21 @@ static bn_code take_profile(worker_session *s, int64_t steps, profile *p, bn_sta
 static bool is_off(const job_experiment *e)
 {
     size_t last = 0, count = 0;
-    for (; e->xla_flag[count]; count++)
-        if (strstr(e->xla_flag[count], GRAPHS))
+    for (; e->how.xla_flag[count]; count++)
+        if (strstr(e->how.xla_flag[count], GRAPHS))
             last = count + 1;
-    return last && strcmp(strstr(e->xla_flag[last - 1], GRAPHS), GRAPHS_OFF) == 0;
+    return last && strcmp(strstr(e->how.xla_flag[last - 1], GRAPHS), GRAPHS_OFF) == 0;
 }
 
 /* Turns CUDA graphs off on a GPU, unless the user has set the flag. */
 static void turn_graphs_off(const rt_client *client, job_experiment *e)
 {
     size_t count = 0;
-    for (; e->xla_flag[count]; count++)
-        if (strstr(e->xla_flag[count], GRAPHS))
+    for (; e->how.xla_flag[count]; count++)
+        if (strstr(e->how.xla_flag[count], GRAPHS))
             return;
     if (strcmp(rt_client_platform(client), "cuda") == 0 && count < CLI_MAX_REPEATS)
-        e->xla_flag[count] = GRAPHS_OFF;
+        e->how.xla_flag[count] = GRAPHS_OFF;
 }
 
 static json_t *profile_json(const worker_session *s, const profile *p, int64_t steps)
@@ -109,7 +109,7 @@ static json_t *profile_json(const worker_session *s, const profile *p, int64_t s
 static bn_code measure(worker_session *s, bn_status *st)
 {
     const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
-    const int64_t steps = s->experiment->steps;
+    const int64_t steps = s->experiment->how.steps;
     profile p = {.memory = bn_arena_new(1u << 16)};
     bn_code code = worker_session_model(s, &usual, st);
     worker_send_progress("compiling", 0, 0);

@@ -113,7 +113,7 @@ static bool measure_once(const selftest_plan *plan, const process *p)
                            title,
                            p->number,
                            p->of,
-                           plan->options->matrix->timeout,
+                           plan->options->matrix->how.timeout,
                            plan->options->output.verbose,
                            (int)p->index + 1 < p->group->processes};
     update_progress(p, plan->begun_ns);

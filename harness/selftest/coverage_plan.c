@@ -39,7 +39,7 @@ static void fill_models(selftest_set *set, const job_experiment *e)
  * longer. */
 static double half_width_of(const selftest_plan *plan, const job_experiment *e)
 {
-    if (plan->options->load > 0 || e->min_time < SELFTEST_BUDGET_SECONDS)
+    if (plan->options->load > 0 || e->how.min_time < SELFTEST_BUDGET_SECONDS)
         return (double)NAN;
     return strncmp(e->what.variant, "small", strlen("small")) == 0 ? SELFTEST_HALF_WIDTH_SMALL
                                                                    : SELFTEST_HALF_WIDTH;
@@ -71,8 +71,8 @@ static bn_code plan_models(selftest_plan *plan, const char *runtime, bn_status *
     job_matrix_set(&m, RES_AXIS_RUNTIME, runtime);
     job_matrix_set(&m, RES_AXIS_MODE, "lazy");
     job_matrix_set_number(&m, RES_AXIS_SEED, 1);
-    m.store = plan->store;
-    m.cache_dir = plan->cache;
+    m.how.store = plan->store;
+    m.how.cache_dir = plan->cache;
     for (size_t i = 0; code == BN_OK && usual && i < USUAL_MODELS; i++) {
         job_matrix_set(&m, RES_AXIS_MODEL, usual_models[i][0]);
         job_matrix_set(&m, RES_AXIS_VARIANT, usual_models[i][1]);
@@ -130,18 +130,18 @@ static bn_code plan_simulated(selftest_plan *plan, size_t index, bn_status *st)
     job_matrix m = *plan->options->matrix;
     size_t n = 0;
     for (size_t i = 0; i < sizeof sim_usual / sizeof *sim_usual; i++)
-        m.runtime_option[n++] = sim_usual[i];
+        m.how.runtime_option[n++] = sim_usual[i];
     for (size_t i = 0; i < 5 && sim_cases[index].settings[i]; i++)
-        m.runtime_option[n++] = sim_cases[index].settings[i];
-    m.runtime_option[n] = NULL;
+        m.how.runtime_option[n++] = sim_cases[index].settings[i];
+    m.how.runtime_option[n] = NULL;
     job_matrix_set(&m, RES_AXIS_RUNTIME, "sim");
     job_matrix_set(&m, RES_AXIS_MODEL, "resnet18"); /* which is not run */
     job_matrix_set_number(&m, RES_AXIS_SEED, 1);
-    m.store = plan->store;
-    m.cache_dir = "";
-    m.device_time = "slope";
-    m.min_time = fmin(m.min_time, SIM_SECONDS);
-    m.warmup = 10;
+    m.how.store = plan->store;
+    m.how.cache_dir = "";
+    m.how.device_time = "slope";
+    m.how.min_time = fmin(m.how.min_time, SIM_SECONDS);
+    m.how.warmup = 10;
     m.program = plan->file[0];
     m.request = plan->program[0];
     const size_t before = plan->count;

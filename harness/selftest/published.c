@@ -105,18 +105,18 @@ static bn_code run(published_replay *r, const char *model_name, const char *mode
     job_matrix_set_number(&m, RES_AXIS_GRAPHS, graphs);
     job_matrix_set_number(&m, RES_AXIS_BATCH, batch);
     job_matrix_set_number(&m, RES_AXIS_TRACE_COST, (int64_t)(r->node_ns + 0.5));
-    m.runtime_option[n++] = PRESET;
-    m.runtime_option[n++] = "values=none";
-    m.runtime_option[n++] = "compile_us=0"; /* compile times are not replayed */
-    m.runtime_option[n++] = "compile_op_us=0";
+    m.how.runtime_option[n++] = PRESET;
+    m.how.runtime_option[n++] = "values=none";
+    m.how.runtime_option[n++] = "compile_us=0"; /* compile times are not replayed */
+    m.how.runtime_option[n++] = "compile_op_us=0";
     while (settings && *settings)
-        m.runtime_option[n++] = *settings++;
-    m.runtime_option[n] = NULL;
-    m.min_time = 0;
+        m.how.runtime_option[n++] = *settings++;
+    m.how.runtime_option[n] = NULL;
+    m.how.min_time = 0;
     bn_code code = job_matrix_expand(&m, &list, &count, &notes, st);
     snprintf(title, sizeof title, "replay %s %s, %d %s", model_name, mode_name, graphs,
              graphs == 1 ? "graph" : "graphs");
-    const job_order job = {NULL, title, ++r->done, r->of, m.timeout, r->options->output.verbose,
+    const job_order job = {NULL, title, ++r->done, r->of, m.how.timeout, r->options->output.verbose,
                            false};
     if (code == BN_OK)
         code = job_measure_in_worker(&list[0], &job, &record, st);

@@ -161,22 +161,24 @@ static bn_code run_cell(const selftest_options *o, const cell *c, const bench_pl
     bn_text notes = {0};
     *m = *o->matrix;
     bn_code code = write_program(place, c->arguments, path, sizeof path, st);
-    make_settings(c, place, (uint64_t)(number * 10 + (size_t)attempt), settings, m->runtime_option);
+    make_settings(c, place, (uint64_t)(number * 10 + (size_t)attempt), settings,
+                  m->how.runtime_option);
     m->program = path;
     job_matrix_set(m, RES_AXIS_RUNTIME, "sim");
     job_matrix_set_number(m, RES_AXIS_IN_FLIGHT, c->in_flight > 1 ? 4 : 1);
-    m->device_time = strcmp(c->source, "slope") == 0 ? "slope" : "auto";
-    m->store = place->store;
-    m->steps = 30;
-    m->warmup = 20;
-    m->min_time = 0;
+    m->how.device_time = strcmp(c->source, "slope") == 0 ? "slope" : "auto";
+    m->how.store = place->store;
+    m->how.steps = 30;
+    m->how.warmup = 20;
+    m->how.min_time = 0;
     if (code == BN_OK)
         code = job_matrix_request(m, &m->request, st);
     if (code == BN_OK)
         code = job_matrix_expand(m, &list, &count, &notes, st);
     if (code == BN_OK) {
-        const job_order job = {
-            NULL, "selftest accuracy", number, of, o->matrix->timeout, o->output.verbose, false};
+        const job_order job = {NULL, "selftest accuracy",    number,
+                               of,   o->matrix->how.timeout, o->output.verbose,
+                               false};
         code = job_measure_in_worker(&list[0], &job, record, st);
     }
     json_decref(m->request);

@@ -200,7 +200,7 @@ static void run_one(selftest_state *t, const job_experiment *e, size_t number, s
     snprintf(title, sizeof title, "selftest %s.%s", e->what.model, e->what.variant);
     json_t *request =
         json_pack("{ss so}", "job", "selftest", "experiment", job_experiment_to_json(e));
-    job_order job = {request, title, number, of, e->timeout, t->options->output.verbose, false};
+    job_order job = {request, title, number, of, e->how.timeout, t->options->output.verbose, false};
     bn_code code = job_supervise(&job, &outcome, &st);
     json_decref(request);
     cli_line_clear();

@@ -53,7 +53,7 @@ static void run_one(cost_state *s, const job_experiment *e, size_t process, size
                            .title = title,
                            .number = process,
                            .of = of,
-                           .timeout = e->timeout,
+                           .timeout = e->how.timeout,
                            .verbose = s->options->output.verbose,
                            .more = process % processes_of(s) != 0};
     bn_code code = job_supervise(&job, &outcome, &st);

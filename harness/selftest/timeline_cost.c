@@ -58,7 +58,7 @@ static bn_code take_turns(timed *t, bn_status *st)
     for (uint64_t i = 0; code == BN_OK; i++) {
         const bool with = i % 4 == 0 || i % 4 == 3, warm = i < WARM_STEPS;
         const bool enough = t->count[0] >= LEAST_STEPS && t->count[1] >= LEAST_STEPS &&
-                            (double)(end - start) > t->experiment.min_time * 1e9;
+                            (double)(end - start) > t->experiment.how.min_time * 1e9;
         if ((enough || !has_room(t)) && i % 4 == 0)
             break;
         worker_send_progress("measuring", (int64_t)i, 0);

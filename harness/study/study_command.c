@@ -221,7 +221,7 @@ static cli_exit conclude(const study_options *own, study *s, res_format format, 
         study_print(s, format, &own->output);
     }
     if (job_interrupted()) {
-        cli_say("bench: interrupted; records that are done are kept in %s", s->list[0].store);
+        cli_say("bench: interrupted; records that are done are kept in %s", s->list[0].how.store);
         return CLI_EXIT_INTERRUPTED;
     }
     if (s->line_count == 0 && code == CLI_EXIT_OK) {
@@ -254,8 +254,8 @@ static int run_study(study_options *own, const char *what)
         make_list(own, &s, &st) != BN_OK)
         code = cli_complain(&st);
     else
-        code =
-            conclude(own, &s, format, study_measure(&s, (int)own->matrix.processes, &own->output));
+        code = conclude(own, &s, format,
+                        study_measure(&s, (int)own->matrix.how.processes, &own->output));
     study_free(&s);
     json_decref(own->matrix.echo);
     return (int)code;

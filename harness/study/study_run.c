@@ -124,7 +124,7 @@ static void run_process(measuring *m, group_of *g, int process)
     g->group.processes = m->plan.processes;
     const bool more = process < m->plan.processes;
     const job_order job = {
-        NULL, text, ++m->number, planned(m), list[0].timeout, m->output->verbose, more};
+        NULL, text, ++m->number, planned(m), list[0].how.timeout, m->output->verbose, more};
     job_measure_and_keep(&g->group, process, list, count, &job, kept);
     for (size_t i = 0; i < count; i++)
         collect(m, place[i], process, &kept[i]);
@@ -153,7 +153,7 @@ static const job_experiment *experiment_at(const void *context, size_t index)
 static void show_plan(const measuring *m)
 {
     const study *s = m->study;
-    job_before *before = job_spent_before(s->list[0].store, experiment_at, s, s->count);
+    job_before *before = job_spent_before(s->list[0].how.store, experiment_at, s, s->count);
     const int processes = job_group_foreseen(&m->plan, before, s->count);
     const size_t all = (size_t)processes * m->group_count;
     double seconds = 0;
@@ -165,8 +165,8 @@ static void show_plan(const measuring *m)
     }
     free(before);
     cli_note("[0/%zu] study %s: %zu experiments in %zu processes on runtime %s; records go to %s",
-             all, s->kind->name, s->count, all, s->list[0].what.runtime, s->list[0].store);
-    job_progress_plan(all, seconds, known, s->list[0].idle_cores);
+             all, s->kind->name, s->count, all, s->list[0].what.runtime, s->list[0].how.store);
+    job_progress_plan(all, seconds, known, s->list[0].how.idle_cores);
 }
 
 static void show_end(const measuring *m)
@@ -178,7 +178,7 @@ static void show_end(const measuring *m)
     job_spent_words(&spent, &line);
     if (line.data && spent.processes > 0)
         cli_note("[%zu/%zu] %s; records: %s", m->number, planned(m), line.data,
-                 m->study->list[0].store);
+                 m->study->list[0].how.store);
     bn_text_free(&line);
 }
 
@@ -188,7 +188,7 @@ cli_exit study_measure(study *s, int processes, const cli_output *output)
     measuring m = {.study = s, .output = output};
     job_supervise_begin();
     begin(&m, processes);
-    if (job_cache_begin(s->list[0].store, &m.cache, &st) == BN_OK) {
+    if (job_cache_begin(s->list[0].how.store, &m.cache, &st) == BN_OK) {
         show_plan(&m);
         run_turns(&m);
         job_cache_end(&m.cache);

@@ -102,7 +102,7 @@ static void verify_one(verify_state *v, const verify_task *task, size_t number, 
     bn_code code = job_is_framework(&e->what) ? job_scratch_begin(NULL, scratch, &st) : BN_OK;
     json_t *request = json_pack("{ss ss so ss}", "job", "verify", "entry", path, "experiment",
                                 job_experiment_to_json(e), "scratch", scratch);
-    job_order job = {request, title, number, of, e->timeout, v->options->output.verbose, false};
+    job_order job = {request, title, number, of, e->how.timeout, v->options->output.verbose, false};
     if (code == BN_OK)
         code = job_supervise(&job, &outcome, &st);
     json_decref(request);

@@ -28,12 +28,12 @@
 
 static bool wants_none(const worker_member *m)
 {
-    return strcmp(m->e.device_time, "none") == 0;
+    return strcmp(m->e.how.device_time, "none") == 0;
 }
 
 static bool wants_slope(const worker_member *m)
 {
-    return strcmp(m->e.device_time, "slope") == 0;
+    return strcmp(m->e.how.device_time, "slope") == 0;
 }
 
 static bool may_profile(const worker_member *m)
@@ -56,7 +56,7 @@ bn_code worker_plan_probes(worker_member *m, size_t rounds, double longest_ns, b
     m->probe_rows = mode_execution_count(m->s.mode);
     m->probe_count = 0;
     const double fewest = is_long ? FEWEST_PROBES : LEAST_PROBES;
-    const double affordable = m->e.min_time * 1e9 / (2 * m->depth * step_ns);
+    const double affordable = m->e.how.min_time * 1e9 / (2 * m->depth * step_ns);
     /* A feed moves on to other batches: its probes come after the rounds, on one batch. */
     const bool later = m->s.feed || m->unprobed;
     m->probe_rounds =
@@ -238,7 +238,7 @@ static bool all_profiled(const res_record *r)
 /* Profiled steps: enough for a median, and no longer than half of the measuring time. */
 static size_t profiled_steps(const worker_member *m)
 {
-    double steps = m->e.min_time * 1e9 / 2 / fmax(m->step_ns, 1);
+    double steps = m->e.how.min_time * 1e9 / 2 / fmax(m->step_ns, 1);
     return (size_t)fmin(fmax(steps, LEAST_PROFILED), MOST_PROFILED);
 }
 

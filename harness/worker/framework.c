@@ -58,11 +58,11 @@ static bn_code name_recording(worker_framework *f, bn_status *st)
 {
     const res_experiment *w = &f->e.what;
     char path[PATH_MAX];
-    if (!f->e.recordings)
+    if (!f->e.how.recordings)
         return path_in(f, WORKER_RECORDING, f->recording, st);
     for (int number = 1; number <= MOST_RECORDINGS; number++) {
-        if (snprintf(path, sizeof path, "%s/%s-%s-%s-%s-%d", f->e.recordings, w->model, w->phase,
-                     w->front_end, w->mode, number) >= (int)sizeof path)
+        if (snprintf(path, sizeof path, "%s/%s-%s-%s-%s-%d", f->e.how.recordings, w->model,
+                     w->phase, w->front_end, w->mode, number) >= (int)sizeof path)
             return bn_fail(st, BN_INVALID, "--recordings: the name is too long");
         if (mkdir(path, 0700) == 0)
             return realpath(path, f->recording) ? BN_OK : bn_fail_errno(st, errno, "%s", path);
@@ -70,7 +70,7 @@ static bn_code name_recording(worker_framework *f, bn_status *st)
             return bn_fail_errno(st, errno, "%s", path);
     }
     return bn_fail(st, BN_INVALID, "%s has too many recordings; name another folder",
-                   f->e.recordings);
+                   f->e.how.recordings);
 }
 
 static bn_code name_files(worker_framework *f, bn_status *st)
@@ -132,9 +132,9 @@ static bn_code write_files(worker_framework *f, const worker_framework_options *
                                 /* A model that drops nothing out has no generator. */
                                 .dropout = model_find(f->instance, "generator") != NULL,
                                 /* A step ends with the next one's begin. */
-                                .steps = f->e.steps + 1,
-                                .warmup = f->e.warmup,
-                                .min_time = f->e.min_time,
+                                .steps = f->e.how.steps + 1,
+                                .warmup = f->e.how.warmup,
+                                .min_time = f->e.how.min_time,
                                 .values = o->values,
                                 .weights = f->weights,
                                 .inputs = f->inputs,
@@ -294,7 +294,7 @@ bn_code worker_framework_run(const job_experiment *e, const worker_framework_opt
     worker_framework *f = *framework = bn_zalloc(1, sizeof *f);
     f->e = *e;
     f->begin_ns = bn_now_ns();
-    bn_code code = cores_idle_begin(e->idle_cores, &f->idle, st);
+    bn_code code = cores_idle_begin(e->how.idle_cores, &f->idle, st);
     return code == BN_OK ? run_framework(f, options, st) : code;
 }
 

@@ -104,7 +104,7 @@ static void set_conditions(const worker_framework *f, json_t *runtime)
     json_object_set_new(runtime, "options", options);
     json_object_set_new(runtime, "compile_flags", json_array());
     json_object_set_new(runtime, "environment", worker_environment());
-    json_object_set_new(runtime, "label", res_json_text(f->e.label));
+    json_object_set_new(runtime, "label", res_json_text(f->e.how.label));
 }
 
 /* The digest of the plugin's file, which the process has loaded. BN_CHANGED where it was replaced
@@ -149,7 +149,7 @@ static bn_code set_provenance(const worker_framework *f, const json_t *group, re
     if (job_way_digest(&f->way, f->way.recorder, digest, st) != BN_OK)
         return st->code;
     json_object_set_new(recording, "recorder_sha256", json_string(digest));
-    if (f->e.recordings)
+    if (f->e.how.recordings)
         json_object_set_new(recording, "path", res_json_text(f->recording));
     return set_digest(f, runtime, st);
 }
@@ -161,7 +161,7 @@ static void fill_record(const worker_framework *f, res_record *r)
     const frontend_report *report = &f->report;
     const char *sim = getenv("PJRT_SIM");
     r->experiment = f->e.what;
-    r->warmup_stationary = report->warmup_steps < f->e.warmup;
+    r->warmup_stationary = report->warmup_steps < f->e.how.warmup;
     const double nodes = report->nodes_per_step * (double)r->step_counters[BN_COUNTER_STEPS];
     if (nodes <= 0x1p53)
         r->step_counters[BN_COUNTER_NODES_TRACED] = (int64_t)llround(nodes);
@@ -209,7 +209,7 @@ static bn_code keep_record(const worker_framework *f, const json_t *group, const
     char path[4096];
     bn_code code = make_record(f, group, m, &record, st);
     if (code == BN_OK)
-        code = res_store_write(f->e.store, record, path, sizeof path, st);
+        code = res_store_write(f->e.how.store, record, path, sizeof path, st);
     if (code == BN_OK)
         worker_send_result(
             json_pack("{s[{ss}] so}", "members", "record", path, "spent", spent_json(f, m)));

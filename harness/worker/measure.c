@@ -161,7 +161,7 @@ static void write_optimized(const worker_member *m, size_t index)
     while (form + 1 < JOB_PROGRAM_FORMS && strcmp(job_program_forms[form].format, format) != 0)
         form++;
     job_program_name(x, &job_program_forms[form], name);
-    snprintf(path, sizeof path, "%s/%s", m->e.graph_report, name);
+    snprintf(path, sizeof path, "%s/%s", m->e.how.graph_report, name);
     /* The parent checks which were written. */
     if (strcmp(digest, x->optimized) == 0)
         (void)(bn_file_write_atomic(path, bytes, size, &st) == BN_OK);
@@ -171,7 +171,7 @@ static void write_optimized(const worker_member *m, size_t index)
 /* The texts of the graphs that M compiled, and their programs, for bench run --graph-report. */
 static void write_graphs(const worker_member *m)
 {
-    const char *folder = m->e.graph_report;
+    const char *folder = m->e.how.graph_report;
     for (size_t i = 0; folder && i < mode_execution_count(m->s.mode); i++) {
         char path[4200];
         size_t length = 0;
@@ -234,7 +234,7 @@ static void explain_member(const worker_group *g, worker_member *m)
     if (!has_places(g, m))
         return;
     worker_session_drop_model(&m->s);
-    m->e.cache_dir = ""; /* no other step has these texts */
+    m->e.how.cache_dir = ""; /* no other step has these texts */
     bn_code code = worker_session_model(&m->s, &usual, &st);
     if (code == BN_OK)
         code = worker_session_explain(&m->s, WHY_STEPS, WHY_SECONDS, &lists, &st);
@@ -386,7 +386,7 @@ static json_t *write_member(worker_member *m)
     if (worker_timeline_write(m, &st) != BN_OK && m->failure.code == BN_OK)
         m->failure = st;
     if (m->failure.code == BN_OK)
-        (void)(res_store_write(m->e.store, m->record, path, sizeof path, &m->failure) == BN_OK);
+        (void)(res_store_write(m->e.how.store, m->record, path, sizeof path, &m->failure) == BN_OK);
     return m->failure.code == BN_OK ? json_pack("{ss}", "record", path)
                                     : worker_failure_to_json(&m->failure);
 }

@@ -8,11 +8,11 @@
 mode_options worker_mode_options(const job_experiment *e)
 {
     size_t flags = 0;
-    while (e->xla_flag[flags])
+    while (e->how.xla_flag[flags])
         flags++;
     return (mode_options){.in_flight = e->what.in_flight,
-                          .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
+                          .cache_dir = e->how.cache_dir[0] ? e->how.cache_dir : NULL,
                           .compile_anew = e->compile_anew,
                           .automatic_layouts = strcmp(e->what.layouts, "auto") == 0,
-                          .compile = {.flags = e->xla_flag, .flag_count = flags}};
+                          .compile = {.flags = e->how.xla_flag, .flag_count = flags}};
 }

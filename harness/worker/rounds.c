@@ -66,7 +66,7 @@ size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, i
 static bn_code fill_queue(worker_member *m, bn_status *st)
 {
     const size_t flight = (size_t)m->e.what.in_flight;
-    const double limit_ns = 1e9 * fmax(FILL_TIMES * m->e.min_time, FILL_LEAST_S);
+    const double limit_ns = 1e9 * fmax(FILL_TIMES * m->e.how.min_time, FILL_LEAST_S);
     const uint64_t start = bn_now_ns();
     const bool first = m->record->round_count == 0;
     size_t waits = 0, i = 0; /* steps in a row that waited */
@@ -204,7 +204,8 @@ static bn_code plan_members(worker_member **list, size_t count, size_t *rounds, 
     bn_code code = BN_OK;
     for (size_t i = 0; i < count; i++)
         longest_ns = fmax(longest_ns, step_ns[i] = list[i]->step_ns);
-    *rounds = worker_plan_rounds(step_ns, count, list[0]->e.min_time, list[0]->e.steps, steps);
+    *rounds =
+        worker_plan_rounds(step_ns, count, list[0]->e.how.min_time, list[0]->e.how.steps, steps);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         worker_member *m = list[i];
         m->steps = steps[i];
@@ -220,7 +221,7 @@ static bn_code plan_members(worker_member **list, size_t count, size_t *rounds, 
 static bool all_have_time(worker_member *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if ((double)list[i]->spent_ns < list[i]->e.min_time * 1e9)
+        if ((double)list[i]->spent_ns < list[i]->e.how.min_time * 1e9)
             return false;
     return true;
 }
@@ -321,7 +322,7 @@ bn_code worker_run_rounds(worker_group *g, bn_status *st)
     bn_code code = count > 0 ? plan_members(list, count, &rounds, st) : BN_OK;
     g->places = cores_places_of_thread();
     /* A short measurement waits for a short time. */
-    const double most_s = MOST_WAIT * first->e.min_time;
+    const double most_s = MOST_WAIT * first->e.how.min_time;
     cores_nearness_begin(&g->near, first->s.pinning, first->s.idle,
                          fmin(g->apart ? SHORT_WAIT_S : FIRST_WAIT_S, most_s),
                          fmin(ALL_WAITS_S, most_s));

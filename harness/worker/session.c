@@ -16,7 +16,7 @@ static size_t client_options(const worker_session *s, const char *list[CLI_MAX_R
 {
     const char *usual = job_usual_option(s->experiment->what.runtime, s->path);
     size_t count = 0;
-    for (const char *const *o = s->experiment->runtime_option; *o; o++) {
+    for (const char *const *o = s->experiment->how.runtime_option; *o; o++) {
         if (usual && strncmp(*o, usual, strcspn(usual, "=") + 1) == 0)
             usual = NULL;
         list[count++] = *o;
@@ -51,9 +51,9 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
     *s = (worker_session){.experiment = e};
     worker_send_progress(JOB_LOADING, 0, 0);
     s->process = job_process_describe();
-    bn_code code = cores_idle_begin(e->idle_cores, &s->idle, st);
+    bn_code code = cores_idle_begin(e->how.idle_cores, &s->idle, st);
     if (code == BN_OK)
-        code = cores_pin_begin(e->pin, &s->pinning, st);
+        code = cores_pin_begin(e->how.pin, &s->pinning, st);
     if (code == BN_OK)
         code = rt_plugin_find(e->what.runtime, s->path, sizeof s->path, st);
     s->environment = worker_environment();
@@ -174,7 +174,7 @@ static json_t *weights_json(const char *file, const model_weights *weights)
 
 static bn_code write_initial(worker_session *s, bn_status *st)
 {
-    const char *file = s->experiment->weights;
+    const char *file = s->experiment->how.weights;
     model_weights *weights = NULL;
     if (!file)
         return write_variables(s, NULL, st);
@@ -308,13 +308,13 @@ json_t *worker_session_describe(const worker_session *s)
     json_t *options = json_array(), *flags = json_array();
     for (size_t i = 0, count = client_options(s, list); i < count; i++)
         json_array_append_new(options, json_string(list[i]));
-    for (const char *const *f = e->xla_flag; *f; f++)
+    for (const char *const *f = e->how.xla_flag; *f; f++)
         json_array_append_new(flags, json_string(*f));
     return json_pack("{so ss so s[ii] sI sb so so so si s{so so so} so so sO}", "path",
-                     res_json_text(p->path), "sha256", p->sha256, "label", res_json_text(e->label),
-                     "api_version", p->api_major, p->api_minor, "api_bytes",
-                     (json_int_t)p->api_bytes, "profiler", p->has_profiler, "attributes",
-                     attributes_json(p->attributes, p->attribute_count), "platform",
+                     res_json_text(p->path), "sha256", p->sha256, "label",
+                     res_json_text(e->how.label), "api_version", p->api_major, p->api_minor,
+                     "api_bytes", (json_int_t)p->api_bytes, "profiler", p->has_profiler,
+                     "attributes", attributes_json(p->attributes, p->attribute_count), "platform",
                      res_json_text(rt_client_platform(s->client)), "platform_version",
                      res_json_text(rt_client_platform_version(s->client)), "devices",
                      (int)rt_client_device_count(s->client), "device", "kind",

@@ -56,7 +56,7 @@ static bn_code open_file(worker_member *m, size_t index, int64_t process, bn_sta
 {
     char path[PATH_MAX];
     const int length = snprintf(path, sizeof path, "%s/%06lld-%03zu-%ld" JOB_TIMELINE_END,
-                                m->e.timeline, (long long)process, index, (long)getpid());
+                                m->e.how.timeline, (long long)process, index, (long)getpid());
     if (length < 0 || (size_t)length >= sizeof path)
         return bn_fail(st, BN_IO, "the name of the timeline's folder is too long");
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -78,13 +78,13 @@ static void describe(worker_member *m, int64_t process)
     about->thread = syscall(SYS_gettid);
     about->process = process;
     about->first = FIRST_STEPS;
-    about->every = m->e.timeline_every;
+    about->every = m->e.how.timeline_every;
 }
 
 bn_code worker_timeline_begin(worker_member *m, size_t index, const json_t *group, bn_status *st)
 {
     const int64_t process = json_integer_value(json_object_get(group, "process"));
-    if (!m->e.timeline)
+    if (!m->e.how.timeline)
         return BN_OK;
     bn_code code = bn_timeline_new(MOST_SPANS, &m->timeline, st);
     if (code != BN_OK)
@@ -283,9 +283,9 @@ void worker_timeline_profile(worker_member *m)
     snprintf(about->device, sizeof about->device, "%.*s",
              (int)bn_utf8_fit(device->kind, sizeof about->device - 1), device->kind);
     about->simulated = worker_session_simulated(&m->s);
-    if (strcmp(m->e.device_time, "auto") != 0)
+    if (strcmp(m->e.how.device_time, "auto") != 0)
         snprintf(about->profile, sizeof about->profile, "none: --device-time %s",
-                 m->e.device_time);
+                 m->e.how.device_time);
     else if (about->full)
         snprintf(about->profile, sizeof about->profile, "none: there was no room for its steps");
     else

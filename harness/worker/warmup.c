@@ -72,7 +72,7 @@ static bn_code end_steps(worker_member *m, bn_status *st)
 
 bn_code worker_warm_up(worker_member *m, bn_status *st)
 {
-    const size_t most = (size_t)m->e.warmup;
+    const size_t most = (size_t)m->e.how.warmup;
     const uint64_t start = bn_now_ns();
     /* The user's number. */
     int64_t *compiled = calloc(most, sizeof *compiled);

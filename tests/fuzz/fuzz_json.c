@@ -98,12 +98,13 @@ static void try_request(const json_t *json)
     if (code != BN_OK)
         return;
     size_t options = 0, flags = 0;
-    while (options < CLI_MAX_REPEATS && e.runtime_option[options])
+    while (options < CLI_MAX_REPEATS && e.how.runtime_option[options])
         options++;
-    while (flags < CLI_MAX_REPEATS && e.xla_flag[flags])
+    while (flags < CLI_MAX_REPEATS && e.how.xla_flag[flags])
         flags++;
-    fuzz_require(!e.runtime_option[options] && !e.xla_flag[flags], "lists without an end");
-    fuzz_require(e.label && e.pin && e.cache_dir && e.store, "a member that is missing");
+    fuzz_require(!e.how.runtime_option[options] && !e.how.xla_flag[flags], "lists without an end");
+    fuzz_require(e.how.label && e.how.pin && e.how.cache_dir && e.how.store,
+                 "a member that is missing");
 }
 
 /* ---- suites ------------------------------------------------------------------------------ */

@@ -122,8 +122,8 @@ static void times_have_units(void **state)
               "\"matrix\": [{\"models\": \"gpt2\", \"min_time\": \"500ms\"},"
               "{\"models\": \"gpt2\", \"phases\": \"infer\", \"min_time\": 0.25}]}",
               &o);
-    assert_true(suite.items[0].e.timeout == 600 && suite.items[0].e.min_time == 0.5);
-    assert_true(suite.items[suite.count - 1].e.min_time == 0.25);
+    assert_true(suite.items[0].e.how.timeout == 600 && suite.items[0].e.how.min_time == 0.5);
+    assert_true(suite.items[suite.count - 1].e.how.min_time == 0.25);
     suite_close(&suite);
     fails_at(
         HEAD "\"defaults\": {\"min_time\": \"3x\"}}",
@@ -226,12 +226,12 @@ static void matrices_become_experiments(void **state)
     assert_int_equal(s.items[0].repetitions, 3);
     assert_int_equal(s.items[1].repetitions, 1);
     assert_int_equal(s.items[4].repetitions, 2);
-    assert_int_equal(s.items[0].e.steps, 9);
-    assert_int_equal(s.items[5].e.steps, 4);
+    assert_int_equal(s.items[0].e.how.steps, 9);
+    assert_int_equal(s.items[5].e.how.steps, 4);
     assert_int_equal(s.items[5].e.what.seed, 7);
     assert_string_equal(s.items[5].e.what.runtime, "/suites/../p.so");
     assert_string_equal(s.items[5].e.what.settings, "n=1 t=true f=g");
-    assert_string_equal(s.items[5].e.runtime_option[1], "t=true");
+    assert_string_equal(s.items[5].e.how.runtime_option[1], "t=true");
     assert_string_equal(s.items[0].e.what.layout, "auto");
     assert_string_equal(s.items[0].resolved.layout, "nhwc");
     suite_close(&s);

@@ -29,12 +29,13 @@ static job_kept kept_of(uint64_t wall_ns, bn_code failure)
 static int planned(int asked, const uint64_t wall_ns[2], bn_code second, double *seconds)
 {
     job_group group;
-    job_experiment list[2] = {{.min_time = 1}, {.min_time = 1}};
+    job_experiment list[2] = {{.how.min_time = 1}, {.how.min_time = 1}};
     job_kept kept[2] = {kept_of(wall_ns[0], BN_OK), kept_of(wall_ns[1], second)};
     job_group_begin(&group, asked, 1);
     job_group_learn(&group, list, 2, kept);
-    assert_true(list[0].min_time >= list[1].min_time && list[0].min_time <= list[1].min_time);
-    *seconds = list[0].min_time;
+    assert_true(list[0].how.min_time >= list[1].how.min_time &&
+                list[0].how.min_time <= list[1].how.min_time);
+    *seconds = list[0].how.min_time;
     for (int i = 0; i < 2; i++)
         res_record_free(kept[i].record);
     return group.processes;
@@ -69,12 +70,12 @@ static void a_group_learns_once(void **state)
 {
     (void)state;
     job_group group;
-    job_experiment one = {.min_time = 1};
+    job_experiment one = {.how.min_time = 1};
     job_kept kept = kept_of(1000, BN_OK);
     job_group_begin(&group, 0, 1);
     job_group_learn(&group, &one, 1, &kept);
     job_group_learn(&group, &one, 1, &kept);
-    assert_near(one.min_time, 0.125, 1e-12);
+    assert_near(one.how.min_time, 0.125, 1e-12);
     res_record_free(kept.record);
 }
 

@@ -35,8 +35,8 @@ static void lists_make_all_combinations(void **state)
         assert_non_null(json);
         assert_ok(job_experiment_from_json(json, &back, &st), &st);
         assert_memory_equal(&back.what, &list[i].what, sizeof back.what);
-        assert_int_equal(back.steps, list[i].steps);
-        assert_null(back.weights);
+        assert_int_equal(back.how.steps, list[i].how.steps);
+        assert_null(back.how.weights);
         json_decref(json);
     }
     free(list);
@@ -56,7 +56,7 @@ static void weights_are_of_one_model(void **state)
     for (size_t i = 0; i < count; i++) {
         json_t *json = job_experiment_to_json(&list[i]);
         assert_ok(job_experiment_from_json(json, &back, &st), &st);
-        assert_string_equal(back.weights, "w.safetensors");
+        assert_string_equal(back.how.weights, "w.safetensors");
         json_decref(json);
     }
     free(list);
@@ -274,7 +274,7 @@ static void what_recorded_steps_do_not_have_is_refused(void **state)
     assert_fails(job_matrix_expand(m, &list, &count, &notes, &st), BN_INVALID,
                  "--in-flight", &st);
     m = step_matrix(request);
-    m->weights = "w.safetensors";
+    m->how.weights = "w.safetensors";
     assert_fails(job_matrix_expand(m, &list, &count, &notes, &st), BN_INVALID, "--weights",
                  &st);
     /* Nor has a model what they have. */

@@ -52,7 +52,7 @@ static void test_worker_that_reports_nonsense(void **state)
 /* ---- what the same spent before ------------------------------------------------------------ */
 
 /* Two experiments that measure 2 and 3 s in a process. */
-static const job_experiment pair[] = {{.min_time = 2}, {.min_time = 3}};
+static const job_experiment pair[] = {{.how.min_time = 2}, {.how.min_time = 3}};
 static const job_before pair_before[] = {{{true, 3e9, 1e9}, {true, 1e9, 0.5e9}, false},
                                          {{true, 2e9, 1.5e9}, {true, 1e9, 0.5e9}, true}};
 
