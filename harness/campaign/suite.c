@@ -250,6 +250,7 @@ const cli_command suite_command = {
     .output = AT(output),
     .rows = own_rows,
     .row_count = sizeof own_rows / sizeof *own_rows,
-    .groups = {{suite_table}, {cli_output_table, AT(output), .rows = CLI_OUT_TABLES}},
+    .groups = {{.table = suite_table},
+               {.table = cli_output_table, .offset = AT(output), .rows = CLI_OUT_TABLES}},
     .run = run,
 };

@@ -277,6 +277,6 @@ const cli_command cli_completion = {
     .words = "bash|zsh|fish",
     .most_words = 1,
     .size = sizeof(cli_output),
-    .groups = {{cli_output_table, .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE}},
+    .groups = {{.table = cli_output_table, .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE}},
     .run = complete,
 };

@@ -280,7 +280,7 @@ const cli_command command_diff = {
     .size = sizeof(cli_output),
     .rows = diff_rows,
     .row_count = sizeof diff_rows / sizeof *diff_rows,
-    .groups = {{cli_output_table, .rows = CLI_OUT_TABLES}},
+    .groups = {{.table = cli_output_table, .rows = CLI_OUT_TABLES}},
     .run = run_diff,
     .help = diff_help,
 };
@@ -308,6 +308,6 @@ const cli_command command_graph = {
     .words = "FILE",
     .most_words = 1,
     .size = sizeof(cli_output),
-    .groups = {{cli_output_table, .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE}},
+    .groups = {{.table = cli_output_table, .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE}},
     .run = run_graph,
 };

@@ -145,8 +145,8 @@ const cli_command command_history = {
     .output = AT(output),
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
-    .groups = {{command_series_table, AT(series)},
-               {command_selection_table, AT(selection)},
-               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES}},
+    .groups = {{.table = command_series_table, .offset = AT(series)},
+               {.table = command_selection_table, .offset = AT(selection)},
+               {.table = cli_output_table, .offset = AT(output), .rows = CLI_OUT_TABLES}},
     .run = run,
 };

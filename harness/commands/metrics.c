@@ -196,8 +196,11 @@ const cli_command command_metrics = {
     .output = AT(output),
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
-    .groups = {{command_selection_table, AT(selection), .about = COMMAND_ABOUT_AXES},
-               {cli_output_table, AT(output),
+    .groups = {{.table = command_selection_table,
+                .offset = AT(selection),
+                .about = COMMAND_ABOUT_AXES},
+               {.table = cli_output_table,
+                .offset = AT(output),
                 .rows = CLI_OUT_EVERY | CLI_OUT_WIDE | CLI_OUT_VERBOSE}},
     .run = run,
 };

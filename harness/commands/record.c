@@ -434,7 +434,7 @@ const cli_command command_record = {
     .output = AT(output),
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
-    .groups = {{cli_output_table, AT(output), .rows = CLI_OUT_EVERY}},
+    .groups = {{.table = cli_output_table, .offset = AT(output), .rows = CLI_OUT_EVERY}},
     .run = run,
     .help = help,
 };

@@ -489,8 +489,9 @@ const cli_command command_steps = {
     .output = AT(output),
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
-    .groups = {{job_recorded_table, AT(stepping.recorded), .rows = JOB_RECORDED_STEP},
-               {command_stepping_table, AT(stepping)},
-               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES | CLI_OUT_FORCE}},
+    .groups =
+        {{.table = job_recorded_table, .offset = AT(stepping.recorded), .rows = JOB_RECORDED_STEP},
+         {.table = command_stepping_table, .offset = AT(stepping)},
+         {.table = cli_output_table, .offset = AT(output), .rows = CLI_OUT_TABLES | CLI_OUT_FORCE}},
     .run = run,
 };

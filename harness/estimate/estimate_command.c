@@ -348,17 +348,22 @@ const cli_command estimate_command = {
     .output = AT(output),
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
-    .groups = {{job_axis_table, AT(matrix), .about = JOB_ABOUT_NETWORK,
+    .groups = {{.table = job_axis_table,
+                .offset = AT(matrix),
+                .about = JOB_ABOUT_NETWORK,
                 .rows = JOB_AXIS_BIT(PHASE) | JOB_AXIS_BIT(BATCH) | JOB_AXIS_BIT(IMAGE) |
                         JOB_AXIS_BIT(SEQ) | JOB_AXIS_BIT(OPTIMIZER) | JOB_AXIS_BIT(DROPOUT) |
                         JOB_AXIS_BIT(DTYPE) | JOB_AXIS_BIT(LAYOUT) | JOB_AXIS_BIT(SCAN) |
                         JOB_AXIS_BIT(MODE) | JOB_AXIS_BIT(GRAPHS) | JOB_AXIS_BIT(REMAT) |
                         JOB_AXIS_BIT(OFFLOAD) | JOB_AXIS_BIT(LAYOUTS)},
-               {job_recorded_table, AT(matrix.recorded),
+               {.table = job_recorded_table,
+                .offset = AT(matrix.recorded),
                 .rows = JOB_RECORDED_FOLDER | JOB_RECORDED_STEP},
-               {job_measure_table, AT(matrix.how),
+               {.table = job_measure_table,
+                .offset = AT(matrix.how),
                 .rows = JOB_MEASURE_BIT(xla_flag) | JOB_MEASURE_BIT(timeout)},
-               {cli_output_table, AT(output),
+               {.table = cli_output_table,
+                .offset = AT(output),
                 .rows = CLI_OUT_EVERY | CLI_OUT_WIDE | CLI_OUT_VERBOSE | CLI_OUT_FORCE}},
     .prepare = prepare_line,
     .check = check,

@@ -290,19 +290,21 @@ bn_code job_matrix_check(job_matrix *m, const cli_call *call, bn_status *st)
 static const cli_command matrix_options = {
     .name = "matrix",
     .size = sizeof(job_matrix),
-    .groups = {{job_program_table},
-               {job_axis_table},
-               {job_measure_table, offsetof(job_matrix, how)}},
+    .groups = {{.table = job_program_table},
+               {.table = job_axis_table},
+               {.table = job_measure_table, .offset = offsetof(job_matrix, how)}},
 };
 
 /* The same of a recorded step, as bench replay has them. */
 static const cli_command recorded_options = {
     .name = "recorded step",
     .size = sizeof(job_matrix),
-    .groups = {{job_recorded_table, offsetof(job_matrix, recorded),
+    .groups = {{.table = job_recorded_table,
+                .offset = offsetof(job_matrix, recorded),
                 .rows = JOB_RECORDED_STEP | JOB_RECORDED_COST},
-               {job_axis_table, .rows = JOB_AXIS_BIT(RUNTIME) | JOB_AXIS_BIT(SEED)},
-               {job_measure_table, offsetof(job_matrix, how),
+               {.table = job_axis_table, .rows = JOB_AXIS_BIT(RUNTIME) | JOB_AXIS_BIT(SEED)},
+               {.table = job_measure_table,
+                .offset = offsetof(job_matrix, how),
                 .about = JOB_ABOUT_BUILD | JOB_ABOUT_LOOP | JOB_ABOUT_KEPT}},
 };
 

@@ -264,14 +264,20 @@ const cli_command scopes_command = {
     .output = AT(output),
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
-    .groups = {{job_axis_table, AT(matrix), .about = JOB_ABOUT_NETWORK,
+    .groups = {{.table = job_axis_table,
+                .offset = AT(matrix),
+                .about = JOB_ABOUT_NETWORK,
                 .rows = JOB_AXIS_BIT(PHASE) | JOB_AXIS_BIT(BATCH) | JOB_AXIS_BIT(IMAGE) |
                         JOB_AXIS_BIT(SEQ) | JOB_AXIS_BIT(OPTIMIZER) | JOB_AXIS_BIT(DROPOUT) |
                         JOB_AXIS_BIT(DTYPE) | JOB_AXIS_BIT(LAYOUT) | JOB_AXIS_BIT(SCAN) |
                         JOB_AXIS_BIT(RUNTIME)},
-               {job_measure_table, AT(matrix.how), .about = JOB_ABOUT_BUILD,
+               {.table = job_measure_table,
+                .offset = AT(matrix.how),
+                .about = JOB_ABOUT_BUILD,
                 .rows = JOB_MEASURE_BIT(timeout)},
-               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES | CLI_OUT_FORCE}},
+               {.table = cli_output_table,
+                .offset = AT(output),
+                .rows = CLI_OUT_TABLES | CLI_OUT_FORCE}},
     .prepare = prepare,
     .check = check_line,
     .run = run,

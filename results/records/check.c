@@ -51,14 +51,14 @@ static bn_code check_members(res_record *r, bn_status *st)
 {
     for (int i = 0; i < RES_PROV_COUNT; i++) {
         const res_provenance_row *row = &res_provenance_rows[i];
-        const char *text = res_provenance_text(r, i);
+        const char *text = res_provenance_text(r, (res_provenance_id)i);
         char plain[4096];
         if (row->kind == RES_PROV_KIND_DIGEST && !res_is_digest(text))
             return bn_fail(st, BN_FORMAT, "its %s is no digest", row->path);
         if (row->most == 0 || (bn_is_plain(text) && strlen(text) <= row->most))
             continue;
         bn_plain(text, plain, row->most + 1);
-        res_provenance_set(r, i, json_string(plain));
+        res_provenance_set(r, (res_provenance_id)i, json_string(plain));
     }
     return BN_OK;
 }

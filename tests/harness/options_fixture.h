@@ -60,7 +60,9 @@ static const cli_command matrix_command = {
     .name = "matrix",
     .usage = "matrix",
     .size = sizeof(job_matrix),
-    .groups = {{job_program_table}, {job_axis_table}, {job_measure_table, offsetof(job_matrix, how)}},
+    .groups = {{.table = job_program_table},
+               {.table = job_axis_table},
+               {.table = job_measure_table, .offset = offsetof(job_matrix, how)}},
     .check = check_matrix,
 };
 
