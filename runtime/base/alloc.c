@@ -26,7 +26,8 @@ void bn_out_of_memory(size_t size)
 
 void *bn_alloc(size_t size)
 {
-    void *memory = malloc(size ? size : 1);
+    /* No object is larger; sanitizers report such a malloc. */
+    void *memory = size > PTRDIFF_MAX ? NULL : malloc(size ? size : 1);
     if (!memory)
         bn_out_of_memory(size);
     return memory;
@@ -34,9 +35,10 @@ void *bn_alloc(size_t size)
 
 void *bn_zalloc(size_t count, size_t size)
 {
-    void *memory = calloc(count ? count : 1, size ? size : 1);
+    const bool fits = size == 0 || count <= PTRDIFF_MAX / size;
+    void *memory = fits ? calloc(count ? count : 1, size ? size : 1) : NULL;
     if (!memory)
-        bn_out_of_memory(size && count > SIZE_MAX / size ? SIZE_MAX : count * size);
+        bn_out_of_memory(fits ? count * size : SIZE_MAX);
     return memory;
 }
 
