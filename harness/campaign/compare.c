@@ -418,19 +418,9 @@ static const cli_option rows[] = {
      .text = "of no effect: pages are replaced, since they can be made again from the records"},
 };
 
-static void prepare(void *options, bn_arena *memory)
-{
-    job_matrix_usual(&((compare_line *)options)->matrix, memory);
-}
-
 static bn_code check(void *options, const cli_call *call, bn_status *st)
 {
-    compare_line *line = options;
-    const char *recorded = cli_given(call, JOB_ABOUT_RECORDING);
-    bn_code code = job_matrix_check(&line->matrix, call, st);
-    if (code == BN_OK && recorded && !line->matrix.recorded.folder)
-        code = bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given", recorded);
-    return code;
+    return job_recorded_check(&((compare_line *)options)->matrix, call, st);
 }
 
 static int run(void *options, const cli_call *call)
@@ -474,7 +464,8 @@ const cli_command compare_command = {
                 .rows = JOB_MEASURE_BIT(weights)},
                {.table = suite_table, .offset = AT(suites), .rows = SUITE_ROWS_TITLES},
                {.table = cli_output_table, .offset = AT(own.output), .rows = CLI_OUT_TABLES}},
-    .prepare = prepare,
+    .part = &job_matrix_part,
+    .part_at = AT(matrix),
     .check = check,
     .run = run,
     .refused = compare_refused,

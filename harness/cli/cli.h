@@ -194,6 +194,14 @@ void cli_values(const cli_option *row, bn_text *out);
 
 struct cli_call;
 
+/* A part that structs of several commands have, with what is done for it in each. */
+typedef struct cli_part {
+    /* Fills what has no option, before defaults are; MEMORY outlives PART. */
+    void (*prepare)(void *part, bn_arena *memory);
+    /* Called when all was read, before the command's own check. */
+    bn_code (*check)(void *part, const struct cli_call *call, bn_status *st);
+} cli_part;
+
 /* A command with its options. Rows of its own come first in --help, and stand in place of shared
  * ones of the same name. */
 #define CLI_MOST_GROUPS 8
@@ -212,9 +220,9 @@ typedef struct cli_command {
     const cli_option *rows;
     size_t row_count;
     cli_group groups[CLI_MOST_GROUPS]; /* ends with a table NULL */
-    /* Fills members without an option, before defaults are set; MEMORY outlives OPTIONS. May be
-     * NULL. */
-    void (*prepare)(void *options, bn_arena *memory);
+    /* A part of the struct that other commands have, too; NULL: none. */
+    const cli_part *part;
+    size_t part_at; /* its offset */
     /* Checks, after the line was read, whether options fit together. May be NULL. */
     bn_code (*check)(void *options, const struct cli_call *call, bn_status *st);
     /* Returns the exit code. */

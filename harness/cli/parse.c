@@ -87,8 +87,9 @@ bn_code cli_read(cli_call *call, const cli_config *config, int argc, char **argv
     call->table = cli_rows(command);
     call->given = bn_arena_zalloc(call->memory, most_given * sizeof *call->given);
     call->words = bn_arena_zalloc(call->memory, (most_words + 1) * sizeof *call->words);
-    if (command->prepare)
-        command->prepare(call->options, call->memory);
+    void *part = command->part ? (char *)call->options + command->part_at : NULL;
+    if (part)
+        command->part->prepare(part, call->memory);
     for (size_t i = 0; i < call->table->count && code == BN_OK; i++)
         if (call->table->rows[i].fallback)
             code = cli_set_member(call, &call->table->rows[i], call->table->rows[i].fallback, st);
@@ -96,6 +97,8 @@ bn_code cli_read(cli_call *call, const cli_config *config, int argc, char **argv
         code = cli_config_apply(call, config, st);
     if (code == BN_OK)
         code = read_arguments(call, argc, argv, st);
+    if (code == BN_OK && part)
+        code = command->part->check(part, call, st);
     if (code == BN_OK && command->check)
         code = command->check(call->options, call, st);
     return code;

@@ -317,11 +317,6 @@ typedef struct list_options {
     job_matrix matrix; /* its axes: the sizes of the listed models */
 } list_options;
 
-static void prepare(void *options, bn_arena *memory)
-{
-    job_matrix_usual(&((list_options *)options)->matrix, memory);
-}
-
 static int list(void *options, const cli_call *call)
 {
     const list_options *o = options;
@@ -346,6 +341,7 @@ const cli_command command_list = {
                {.table = cli_output_table,
                 .offset = offsetof(list_options, output),
                 .rows = CLI_OUT_TABLES}},
-    .prepare = prepare,
+    .part = &job_matrix_part,
+    .part_at = offsetof(list_options, matrix),
     .run = list,
 };

@@ -567,11 +567,6 @@ static const cli_option run_rows[] = {
              "--output"},
 };
 
-static bn_code check_run(void *options, const cli_call *call, bn_status *st)
-{
-    return job_matrix_check(&((run_options *)options)->matrix, call, st);
-}
-
 static int run(void *options, const cli_call *call)
 {
     run_options *o = options;
@@ -598,7 +593,8 @@ const cli_command command_run = {
                {.table = cli_output_table,
                 .offset = AT(output),
                 .rows = CLI_OUT_TABLES | CLI_OUT_MAN}},
-    .check = check_run,
+    .part = &job_matrix_part,
+    .part_at = AT(matrix),
     .run = run,
 };
 #undef AT

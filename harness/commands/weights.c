@@ -114,11 +114,6 @@ static const cli_option rows[] = {
      .text = "safetensors file to write; --force replaces one that is there"},
 };
 
-static void prepare(void *options, bn_arena *memory)
-{
-    job_matrix_usual(&((weights_options *)options)->matrix, memory);
-}
-
 static int run(void *options, const cli_call *call)
 {
     const weights_options *o = options;
@@ -142,6 +137,7 @@ const cli_command command_export_weights = {
                {.table = cli_output_table,
                 .offset = AT(output),
                 .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE | CLI_OUT_FORCE}},
-    .prepare = prepare,
+    .part = &job_matrix_part,
+    .part_at = AT(matrix),
     .run = run,
 };

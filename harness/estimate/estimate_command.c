@@ -317,19 +317,9 @@ static const cli_option rows[] = {
                    "text, md, csv, json, or narrow: text in 80 columns"),
 };
 
-static void prepare_line(void *options, bn_arena *memory)
-{
-    job_matrix_usual(&((estimate_options *)options)->matrix, memory);
-}
-
 static bn_code check(void *options, const cli_call *call, bn_status *st)
 {
-    job_matrix *matrix = &((estimate_options *)options)->matrix;
-    const char *recorded = cli_given(call, JOB_ABOUT_RECORDING);
-    bn_code code = job_matrix_check(matrix, call, st);
-    if (code == BN_OK && recorded && !matrix->recorded.folder)
-        code = bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given", recorded);
-    return code;
+    return job_recorded_check(&((estimate_options *)options)->matrix, call, st);
 }
 
 static int run(void *options, const cli_call *call)
@@ -365,7 +355,8 @@ const cli_command estimate_command = {
                {.table = cli_output_table,
                 .offset = AT(output),
                 .rows = CLI_OUT_EVERY | CLI_OUT_WIDE | CLI_OUT_VERBOSE | CLI_OUT_FORCE}},
-    .prepare = prepare_line,
+    .part = &job_matrix_part,
+    .part_at = AT(matrix),
     .check = check,
     .run = run,
     .help = help,

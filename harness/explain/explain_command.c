@@ -160,16 +160,6 @@ static const cli_option rows[] = {
                    "text, json, or narrow: text in 80 columns"),
 };
 
-static void prepare(void *options, bn_arena *memory)
-{
-    job_matrix_usual(&((explain_options *)options)->matrix, memory);
-}
-
-static bn_code check(void *options, const cli_call *call, bn_status *st)
-{
-    return job_matrix_check(&((explain_options *)options)->matrix, call, st);
-}
-
 static int run_line(void *options, const cli_call *call)
 {
     (void)call;
@@ -197,8 +187,8 @@ const cli_command explain_command = {
                {.table = cli_output_table,
                 .offset = AT(output),
                 .rows = CLI_OUT_EVERY | CLI_OUT_WIDE | CLI_OUT_VERBOSE}},
-    .prepare = prepare,
-    .check = check,
+    .part = &job_matrix_part,
+    .part_at = AT(matrix),
     .run = run_line,
     .help = help,
 };

@@ -54,10 +54,15 @@ const cli_table *job_recorded_table(void);
 void job_matrix_usual(job_matrix *matrix, bn_arena *memory);
 /* MATRIX as the options that say it, by their names (new reference). */
 json_t *job_matrix_echo(const job_matrix *matrix);
-/* Whether what CALL's line gave fits what MATRIX runs: models, a program, or a recorded step.
- * Completes MATRIX: only then is it known whether --input gives a program's files or values of the
- * axis. */
-BN_MUST_USE bn_code job_matrix_check(job_matrix *matrix, const cli_call *call, bn_status *st);
+/* A job_matrix in a command's struct: begins as job_matrix_usual, and when all was read, it is
+ * checked that what the line gave fits what runs, models, a program or a recorded step, and it is
+ * completed: only then is it known whether --input gives a program's files or values of the axis.
+ */
+extern const cli_part job_matrix_part;
+/* BN_INVALID where CALL's line has an option of a recording, and MATRIX runs none. For commands
+ * whose recording is an option. */
+BN_MUST_USE bn_code job_recorded_check(const job_matrix *matrix, const cli_call *call,
+                                       bn_status *st);
 
 /* Whether AXIS of a model takes WORD. If it does not, appends to KNOWN the values that it takes. */
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);

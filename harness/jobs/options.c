@@ -260,8 +260,9 @@ const cli_table *job_recorded_table(void)
     return &table;
 }
 
-bn_code job_matrix_check(job_matrix *m, const cli_call *call, bn_status *st)
+static bn_code check_matrix(void *part, const cli_call *call, bn_status *st)
 {
+    job_matrix *m = part;
     const bool program = m->program != NULL, recording = m->recorded.folder != NULL;
     const char *modelled = cli_given(call, JOB_ABOUT_MODEL);
     const char *programmed = cli_given(call, JOB_ABOUT_PROGRAM);
@@ -316,6 +317,21 @@ void job_matrix_usual(job_matrix *m, bn_arena *memory)
     (void)!cli_read_alone(&matrix_options, 0, NULL, m, memory, &call, &st);
     cli_list_set(&m->axis[RES_AXIS_INPUT], res_axes[RES_AXIS_INPUT].usual);
     m->recorded.cost = USUAL_COST;
+}
+
+static void prepare_matrix(void *part, bn_arena *memory)
+{
+    job_matrix_usual(part, memory);
+}
+
+const cli_part job_matrix_part = {prepare_matrix, check_matrix};
+
+bn_code job_recorded_check(const job_matrix *m, const cli_call *call, bn_status *st)
+{
+    const char *recorded = cli_given(call, JOB_ABOUT_RECORDING);
+    return recorded && !m->recorded.folder
+               ? bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given", recorded)
+               : BN_OK;
 }
 
 json_t *job_matrix_echo(const job_matrix *matrix)

@@ -237,16 +237,6 @@ static const cli_option rows[] = {
      .text = "steps that run under the plugin's profiler"},
 };
 
-static void prepare(void *options, bn_arena *memory)
-{
-    job_matrix_usual(&((scopes_options *)options)->matrix, memory);
-}
-
-static bn_code check_line(void *options, const cli_call *call, bn_status *st)
-{
-    return job_matrix_check(&((scopes_options *)options)->matrix, call, st);
-}
-
 static int run(void *options, const cli_call *call)
 {
     (void)call;
@@ -278,8 +268,8 @@ const cli_command scopes_command = {
                {.table = cli_output_table,
                 .offset = AT(output),
                 .rows = CLI_OUT_TABLES | CLI_OUT_FORCE}},
-    .prepare = prepare,
-    .check = check_line,
+    .part = &job_matrix_part,
+    .part_at = AT(matrix),
     .run = run,
     .help = help,
 };

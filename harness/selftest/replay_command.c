@@ -21,11 +21,6 @@ static const cli_option rows[] = {
              "--format json printed, in place of the published or the recorded ones"},
 };
 
-static void prepare(void *options, bn_arena *memory)
-{
-    job_matrix_usual(&((replay_line *)options)->matrix, memory);
-}
-
 /* Whether a published case is meant, which has settings of its own. A folder that is called like one
  * is given as ./models. */
 static bool is_case(const cli_call *call)
@@ -39,7 +34,8 @@ static bn_code check(void *options, const cli_call *call, bn_status *st)
     static const char *const of_recordings[] = {"runtime",  "runtime-option", "processes",
                                                 "separate", "min-time",       "model",
                                                 "process",  "step-program",   "cost"};
-    bn_code code = job_matrix_check(&((replay_line *)options)->matrix, call, st);
+    bn_code code = BN_OK;
+    (void)options;
     for (size_t i = 0; i < sizeof of_recordings / sizeof *of_recordings && code == BN_OK; i++)
         if (call->word_count > 0 && published_is_case(call->words[0]) &&
             cli_was_given(call, of_recordings[i]))
@@ -88,7 +84,8 @@ const cli_command selftest_replay_command = {
                 .offset = AT(matrix.how),
                 .about = JOB_ABOUT_BUILD | JOB_ABOUT_LOOP | JOB_ABOUT_KEPT},
                {.table = cli_output_table, .offset = AT(output), .rows = CLI_OUT_TABLES}},
-    .prepare = prepare,
+    .part = &job_matrix_part,
+    .part_at = AT(matrix),
     .check = check,
     .run = run,
 };

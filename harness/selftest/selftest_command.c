@@ -61,16 +61,6 @@ static const cli_option rows[] = {
              "JSON. FILE must not exist; --force replaces it"},
 };
 
-static void prepare(void *options, bn_arena *memory)
-{
-    job_matrix_usual(&((selftest_line *)options)->matrix, memory);
-}
-
-static bn_code check(void *options, const cli_call *call, bn_status *st)
-{
-    return job_matrix_check(&((selftest_line *)options)->matrix, call, st);
-}
-
 static int run(void *options, const cli_call *call)
 {
     selftest_line *line = options;
@@ -106,7 +96,7 @@ const cli_command selftest_command = {
                {.table = cli_output_table,
                 .offset = AT(own.output),
                 .rows = CLI_OUT_TABLES | CLI_OUT_FORCE}},
-    .prepare = prepare,
-    .check = check,
+    .part = &job_matrix_part,
+    .part_at = AT(matrix),
     .run = run,
 };

@@ -272,16 +272,6 @@ static const cli_option rows[] = {
              "it"},
 };
 
-static void prepare(void *options, bn_arena *memory)
-{
-    job_matrix_usual(&((study_options *)options)->matrix, memory);
-}
-
-static bn_code check(void *options, const cli_call *call, bn_status *st)
-{
-    return job_matrix_check(&((study_options *)options)->matrix, call, st);
-}
-
 static int run(void *options, const cli_call *call)
 {
     return run_study(options, call->words[0]);
@@ -312,8 +302,8 @@ const cli_command study_command = {
                {.table = cli_output_table,
                 .offset = AT(output),
                 .rows = CLI_OUT_TABLES | CLI_OUT_FORCE}},
-    .prepare = prepare,
-    .check = check,
+    .part = &job_matrix_part,
+    .part_at = AT(matrix),
     .run = run,
     .help = help,
 };

@@ -285,16 +285,6 @@ static const cli_option rows[] = {
     {"all", NULL, CLI_FLAG, AT(all), .text = "every entry of the golden folder"},
 };
 
-static void prepare_line(void *options, bn_arena *memory)
-{
-    job_matrix_usual(&((verify_options *)options)->matrix, memory);
-}
-
-static bn_code check(void *options, const cli_call *call, bn_status *st)
-{
-    return job_matrix_check(&((verify_options *)options)->matrix, call, st);
-}
-
 static int run(void *options, const cli_call *call)
 {
     (void)call;
@@ -323,7 +313,7 @@ const cli_command verify_command = {
                 .about = JOB_ABOUT_BUILD,
                 .rows = JOB_MEASURE_BIT(cache_dir) | JOB_MEASURE_BIT(timeout)},
                {.table = cli_output_table, .offset = AT(output), .rows = CLI_OUT_TABLES}},
-    .prepare = prepare_line,
-    .check = check,
+    .part = &job_matrix_part,
+    .part_at = AT(matrix),
     .run = run,
 };

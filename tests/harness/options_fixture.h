@@ -52,10 +52,6 @@ static inline json_t *parse(const cli_command *command, char **argv, int argc)
 }
 
 /* A matrix as a command line fills it: all that bench run has of one. */
-static bn_code check_matrix(void *options, const cli_call *call, bn_status *st)
-{
-    return job_matrix_check(options, call, st);
-}
 static const cli_command matrix_command = {
     .name = "matrix",
     .usage = "matrix",
@@ -63,7 +59,7 @@ static const cli_command matrix_command = {
     .groups = {{.table = job_program_table},
                {.table = job_axis_table},
                {.table = job_measure_table, .offset = offsetof(job_matrix, how)}},
-    .check = check_matrix,
+    .part = &job_matrix_part,
 };
 
 static inline bn_code read_matrix(char **argv, int argc, job_matrix **matrix, bn_status *st)
