@@ -2,7 +2,7 @@
  * findings.c - observations that cost time repeatedly, with advice.
  */
 #include "harness/causes/causes_priv.h"
-#include "results/findings/doctor.h"
+#include "results/doctor/doctor.h"
 
 #include <string.h>
 

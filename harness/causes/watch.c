@@ -3,7 +3,7 @@
  * guards that failed.
  */
 #include "harness/causes/causes_priv.h"
-#include "results/findings/doctor.h"
+#include "results/doctor/doctor.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * explain_words.c - an explanation as text.
  */
 #include "harness/explain/explain_priv.h"
-#include "results/findings/doctor.h"
+#include "results/doctor/doctor.h"
 
 #include <math.h>
 #include <string.h>

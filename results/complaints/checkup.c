@@ -5,7 +5,7 @@
  * over the steady steps, with the interval of `bench steps`; that of compilations is a mean.
  */
 #include "results/complaints/complaints_priv.h"
-#include "results/findings/doctor.h"
+#include "results/doctor/doctor.h"
 
 #include <math.h>
 #include <stdlib.h>

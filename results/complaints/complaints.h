@@ -1,6 +1,6 @@
 /*
  * complaints.h - what could be fixed in a recorded program: rules, each with a threshold and its
- * cost of a step. Those on records of a store are in results/findings/doctor.h. Prefix rec_.
+ * cost of a step. Those on records of a store are in results/doctor/doctor.h. Prefix rec_.
  */
 #ifndef BENCH_RESULTS_COMPLAINTS_H
 #define BENCH_RESULTS_COMPLAINTS_H

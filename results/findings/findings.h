@@ -163,6 +163,9 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
 
 /* The figures of RECORD's process alone, a pool of one, which have no intervals. */
 res_figures res_record_figures(const res_record *record);
+/* DEVICE_NS, the device time of a step of EXPERIMENT by probes or a profile. These are of one
+ * batch. So it is NaN where steps have batches of several lengths. */
+double res_device_of_steps(const res_experiment *experiment, double device_ns);
 /* The figures of one execution of a record: bounds are within its process. */
 typedef struct res_execution_shown {
     res_interval device, overhead;

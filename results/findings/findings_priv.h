@@ -28,10 +28,6 @@ void res_latest_record(res_latest *latest, const void *record, const char *id, b
  * conditions: those of a side of a comparison. */
 void res_pool_all(const res_record *const *records, size_t count, res_pool *pool);
 
-/* DEVICE_NS, the device time of a step of EXPERIMENT by probes or a profile. These are of one
- * batch. So it is NaN where steps have batches of several lengths. */
-double res_device_of_steps(const res_experiment *experiment, double device_ns);
-
 /* ---- the sample of an estimate (sample.c) --------------------------------------------- */
 
 /* Values of processes, and the runs that they are of. */

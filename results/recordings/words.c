@@ -1,6 +1,7 @@
 /*
  * words.c - the answer in sentences.
  */
+#include "results/figures/figures.h"
 #include "results/recordings/recordings_priv.h"
 
 #include <math.h>
@@ -10,16 +11,7 @@
 
 void rec_time_put(bn_text *out, double ns)
 {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    size_t unit = 0;
-    for (; unit < 3 && fabs(ns) >= 999.5; unit++)
-        ns /= 1000;
-    const double size = fabs(ns);
-    bn_text_printf(out, "%.*f %s",
-                   unit == 0 || size >= 99.95 ? 0
-                   : size >= 9.995            ? 1
-                                              : 2,
-                   ns, units[unit]);
+    bn_text_puts(out, res_time(ns).text);
 }
 
 void rec_interval_put(bn_text *out, res_interval ns)

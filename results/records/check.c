@@ -108,7 +108,7 @@ static bn_code check_finding(json_t *one, bn_status *st)
     return code;
 }
 
-/* provenance.explanation, which findings/why.c puts into words. */
+/* provenance.explanation, which doctor/why.c puts into words. */
 static bn_code check_explanation(const res_record *r, bn_status *st)
 {
     const json_t *list = res_provenance(r, RES_PROV_EXPLANATION_FINDINGS);

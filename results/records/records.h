@@ -143,7 +143,7 @@ typedef struct res_record {
      * "group" (res_group_id), and "front_end" of a framework that bench ran: {"versions",
      * "script_sha256", "nodes_per_step": number or null, ...}. "phases" says what the process did
      * when (res_record_phases), "explanation" the source locations of what costs time in steps
-     * (res_why of findings/doctor.h): at most RES_MOST_WHY findings; "host_ops"
+     * (res_why of doctor/doctor.h): at most RES_MOST_WHY findings; "host_ops"
      * which ops the host computed, and how often: at most RES_MOST_HOST_OPS names; "measured" which
      * of the steps made programs, and how many: {"compiles": [[step, programs], ...]}, the first
      * RES_MOST_COMPILES of them. */

@@ -7,6 +7,7 @@
 #ifndef BENCH_RESULTS_TABLES_H
 #define BENCH_RESULTS_TABLES_H
 
+#include "results/figures/figures.h"
 #include "results/nights/nights.h"
 
 /* ---- formats (format.c) --------------------------------------------------- */
@@ -50,31 +51,7 @@ void res_put_csv(bn_text *out, const char *text);
 /* The limits of intervals of times: for all tables and pages that have such (figures.c). */
 extern const char res_times_note[];
 
-/* Decimals of RATIO and its bounds, whose texts are "1.46x [1.41, 1.51]": two for what is near 1,
- * and as many more, up to four, as an interval without 1 needs to be seen as one. */
-int res_ratio_decimals(res_interval ratio);
-
-/* ---- differences of times (figures.c) -------------------------------------------- */
-
-/* The form in which to show a difference of two measured times, such as an overhead, in tables,
- * pictures and pages alike. */
-typedef enum res_difference_shown {
-    RES_DIFFERENCE_UNKNOWN,     /* there is none */
-    RES_DIFFERENCE_SIGNIFICANT, /* the estimate: significant (res_excludes), or there is no interval
-                            and the estimate is above zero */
-    RES_DIFFERENCE_BELOW,       /* the upper bound, after "<": zero is within the interval */
-    RES_DIFFERENCE_NOT_SIGNIFICANT /* RES_UNKNOWN_TEXT: there is no interval, and the estimate is
-                               not above zero */
-} res_difference_shown;
-res_difference_shown res_difference_shows(res_interval ns);
-#define RES_UNKNOWN_TEXT "unknown"
-
 /* ---- figures of a cell (figures.c) ------------------------------------------------ */
-
-/* A short text by value: res_time(ns).text in a printf argument. */
-typedef struct res_figure {
-    char text[64];
-} res_figure;
 
 /* The form in which all tables of figures of cells show METRIC of FIGURES: only an overhead may be
  * BELOW or NOT_SIGNIFICANT, and is the latter where it was refused. */

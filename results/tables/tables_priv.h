@@ -1,5 +1,5 @@
 /*
- * tables_priv.h - what the files of this folder share: the grid (grid*.c), figures for people
+ * tables_priv.h - what the files of this folder share: the grid (grid*.c), figures of a cell
  * (figures.c), what stands around tables (format.c), and rows of figures that all formats share
  * (table_rows.c).
  */
@@ -70,43 +70,13 @@ void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
  * room for it. */
 bool res_grid_shows(const res_grid *grid, res_format format, const char *heading);
 
-/* ---- figures for people (figures.c) ---------------------------------------- */
+/* ---- figures of a cell (figures.c) ------------------------------------------- */
 
 /* The suffix of RECORD's runtime: "", " (simulated)" or " (simulated, opaque)". */
 const char *res_simulated_shown(const res_record *record);
 
-/* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for
- * NaN. */
-res_figure res_time(double ns);
-/* A difference of two measured times as res_difference_shows says: "1.1 ms", "< 1.2 ms",
- * "unknown", "-". */
-res_figure res_time_difference(res_interval ns);
-/* The same of an overhead: RES_UNKNOWN_TEXT where it was refused. */
+/* res_time_difference of an overhead; RES_UNKNOWN_TEXT where it was REFUSED. */
 res_figure res_time_refusable(res_interval ns, bool refused);
-/* The bounds of a difference in the unit and decimals of the figure that res_time_difference shows:
- * "[-0.42, 1.06]" next to "< 1.06 ms". */
-res_figure res_time_difference_range(res_interval ns);
-/* Low and high in the unit and decimals of the estimate: "[13.1, 14.2]"; empty
- * when there are none. */
-res_figure res_time_range(double estimate_ns, double low_ns, double high_ns);
-/* Nanoseconds as microseconds or milliseconds with decimals that keep columns
- * comparable; SCALE_NS is the largest value of the column. */
-res_figure res_time_aligned(double ns, double scale_ns);
-const char *res_time_aligned_unit(double scale_ns);
-/* "1.46x", "-" for NaN; "[1.41, 1.51]", "" without bounds; and of a ratio without an interval. */
-res_figure res_ratio(res_interval ratio);
-res_figure res_ratio_range(res_interval ratio);
-res_figure res_ratio_alone(double ratio);
-/* "+0.3 % [-1.0, +1.6]"; without the bracket where there are no bounds. */
-res_figure res_share(res_interval share);
-/* A part of a whole, 0 to 1: "49.8 %", "< 0.1 %" for what is less, "unknown" for NaN; its bounds:
- * "[48.1, 51.5]". */
-res_figure res_percent(double share);
-res_figure res_percent_range(double low, double high);
-/* "97.5 KiB"; "-" below zero. */
-res_figure res_size(int64_t bytes);
-/* "4.09 G", "-" when not positive. */
-res_figure res_amount(double amount);
 
 /* ---- around tables (format.c) ------------------------------------------------ */
 

@@ -4,7 +4,7 @@
  * check_explain.sh has the other causes.
  */
 #include "harness/causes/causes.h"
-#include "results/findings/doctor.h"
+#include "results/doctor/doctor.h"
 #include "runtime/graph/places.h"
 #include "tests/support/client_fixture.h"
 

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "tests/support/results_fixture.h"
 
-#include "results/findings/doctor.h"
+#include "results/doctor/doctor.h"
 #include "results/records/store_priv.h"
 
 #include <dirent.h>

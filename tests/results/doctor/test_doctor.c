@@ -2,7 +2,7 @@
  * test_doctor.c - each rule of the doctor: it finds what was planted, says what that costs, and is
  * silent about what is healthy. Needs no plugin.
  */
-#include "tests/results/findings/doctor_fixture.h"
+#include "tests/results/doctor/doctor_fixture.h"
 
 static void the_healthy_draw_none(void **state)
 {

@@ -2,7 +2,7 @@
  * test_doctor_words.c - what the doctor says to do: a remedy of the cause, which the run can take.
  * Needs no plugin.
  */
-#include "tests/results/findings/doctor_fixture.h"
+#include "tests/results/doctor/doctor_fixture.h"
 
 #include "results/tables/tables.h"
 

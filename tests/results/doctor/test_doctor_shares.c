@@ -2,7 +2,8 @@
  * test_doctor_shares.c - what two rules of the doctor would claim is shared between them, and a
  * break is charged only the executions that it adds. Needs no plugin.
  */
-#include "tests/results/findings/doctor_fixture.h"
+#include "results/doctor/doctor_priv.h"
+#include "tests/results/doctor/doctor_fixture.h"
 
 /* One complaint of RULE is among the COUNT of LIST, and its cost is COST_NS. */
 static void costs(const res_doctor_finding *list, size_t count, res_rule rule, double cost_ns)

@@ -6,31 +6,37 @@
 
 #include "results/findings/findings.h"
 
+/* The rules, in the order in which they are applied: NAME and name of res_rule_name. Each has a
+ * file, rule_NAME.c, with what it holds against a step (doctor_priv.h). */
+#define RES_DOCTOR_RULES(X)                                                                        \
+    X(COMPILES, compiles)     /* measured steps still compile or load programs */                  \
+    X(READS, reads)           /* steps read values back to the host */                             \
+    X(FALLBACKS, fallbacks)   /* the host computes ops of a step */                                \
+    X(TRACING, tracing)       /* a lazy step is traced anew each time */                           \
+    X(EXECUTIONS, executions) /* a step is several executions, each with its overhead */           \
+    X(OVERHEAD, overhead)     /* one execution's overhead is long next to its computation */       \
+    X(INPUT, input)           /* steps wait for their batch */                                     \
+    X(PADDING, padding)       /* the device computes positions that hold no token */               \
+    X(RELEASE, release)       /* the plugin takes long to take handles back */                     \
+    X(TURNS, turns)           /* each value of an alternating argument has its own programs */     \
+    X(START, start)           /* compiling takes long at each start */
+
 typedef enum res_rule {
-    RES_RULE_COMPILES,   /* measured steps still compile or load programs */
-    RES_RULE_READS,      /* steps read values back to the host */
-    RES_RULE_FALLBACKS,  /* the host computes ops of a step */
-    RES_RULE_TRACING,    /* a lazy step is traced anew each time */
-    RES_RULE_EXECUTIONS, /* a step is several executions, each with its overhead */
-    RES_RULE_OVERHEAD,   /* the overhead of one execution is long compared with its computation */
-    RES_RULE_INPUT,      /* steps wait for their batch */
-    RES_RULE_PADDING,    /* the device computes positions that hold no token */
-    RES_RULE_RELEASE,    /* the plugin takes long to take handles back */
-    RES_RULE_TURNS,      /* an argument of the host, such as training or evaluation, alternates, and
-                            each of its values has programs of its own */
-    RES_RULE_START,      /* compiling takes long at each start */
-    RES_RULE_COUNT
+#define X(NAME, name) RES_RULE_##NAME,
+    RES_DOCTOR_RULES(X)
+#undef X
+        RES_RULE_COUNT
 } res_rule;
 const char *res_rule_name(res_rule rule); /* "compiles", "reads", ... */
 
-/* Thresholds as shares of the step: of most rules; of steps that compile, of the mean step;
- * the overhead of one execution, which only a larger step or steps in flight can hide; a start, and
- * what turns add to it. */
+/* Thresholds of these rules and of those on recordings (results/complaints/): the share of the
+ * step, of most rules; of steps that compile, of the mean step; of the overhead of one execution,
+ * which only a larger step or steps in flight can hide; and of a start. docs/doctor.md has them:
+ * they are choices, for what costs less is seldom worth a change. */
 #define RES_DOCTOR_SHARE    0.05
 #define RES_DOCTOR_COMPILES 0.01
 #define RES_DOCTOR_OVERHEAD 0.25
 #define RES_DOCTOR_START_NS 10e9
-#define RES_DOCTOR_TURNS_NS 1e9
 
 /* The fate of the executables of a row's first start. */
 typedef enum res_kept {
@@ -52,17 +58,24 @@ typedef struct res_doctor_finding {
     bool alone;   /* the host waits for a value in most steps: none is in flight with another */
     double hidden_ns;   /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
     res_kept kept;      /* of TURNS and START */
-    const char *folder; /* of --cache-dir, of the row's record, which owns it; "": none */
+    const char *folder; /* of these: of --cache-dir, of the row's record, which owns it; "": none.
+                           NULL: of other rules */
     /* The change and its source location (res_why), of one of the row's records, which owns it;
      * NULL: none has it. And how many more locations it has. */
     const json_t *why;
     size_t more;
-    bool branches; /* of RES_RULE_READS: the value that is read there chooses a branch */
+    bool of_programs; /* WHY is a change between programs (res_why_put); else a location alone */
+    bool branches;    /* of RES_RULE_READS: the value that is read there chooses a branch */
 } res_doctor_finding;
 
 /* All COUNT findings on the rows of SPEEDUP, the most costly first, those on starts last; for free.
  */
 res_doctor_finding *res_doctor(const res_speedup *speedup, size_t *count);
+/* Appends what takes the time of FINDING, "tracing 1309 nodes"; and what to do about it in steps of
+ * EXPERIMENT, which is its row's. */
+void res_doctor_subject(const res_doctor_finding *finding, bn_text *out);
+void res_doctor_advice(const res_doctor_finding *finding, const res_experiment *experiment,
+                       bn_text *out);
 
 /* The bound of a step. */
 typedef enum res_bound {
@@ -81,22 +94,14 @@ const char *res_bound_name(res_bound bound); /* "device-bound", ...; "unknown" *
  * the step for which the device works, NaN where that is unknown. */
 res_bound res_doctor_bound(const res_speedup_row *row, double *busy);
 
-/* ---- source locations (why.c)
- * ----------------------------------------------------------------------------
- */
-
 /* The most frequent cause of RULE in the explanation that RECORD keeps: an object as
  * docs/json-record.md has it, which is the record's. NULL: it keeps none, or it has none. *MORE:
  * how many other causes it has. */
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more);
-/* The same of the latest of POOL's records that has one. */
-const json_t *res_pool_why(const res_pool *pool, res_rule rule, size_t *more);
-/* Whether an explanation of POOL has programs that were compiled for a branch on the value that is
- * read where WHY (NULL: nowhere) says. */
-bool res_pool_branches(const res_pool *pool, const json_t *why);
-/* How many executions breaks have added to those of the graphs into which a step of RECORD is cut.
+
+/* ---- explanations in words (why.c) --------------------------------------------------------------
  */
-double res_executions_added(const res_record *record);
+
 /* A cause for which a program is compiled again (docs/explain.md), and its fix. */
 typedef struct res_remedy {
     const char *cause, *advice;

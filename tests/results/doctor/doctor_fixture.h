@@ -4,7 +4,7 @@
 #ifndef BENCH_TESTS_DOCTOR_FIXTURE_H
 #define BENCH_TESTS_DOCTOR_FIXTURE_H
 
-#include "results/findings/doctor.h"
+#include "results/doctor/doctor.h"
 #include "tests/results/findings/pools_fixture.h"
 
 enum { STEPS = 40, PROCESSES = 4 };

@@ -3,7 +3,7 @@
  * records/check.c has checked): which input, argument or branch had a program compiled, or which
  * value is read, and the source line. And the words for it.
  */
-#include "results/findings/doctor.h"
+#include "results/doctor/doctor_priv.h"
 
 #include <string.h>
 
@@ -116,29 +116,6 @@ const char *res_remedy_for(const char *cause)
 /* ---- what a record keeps -----------------------------------------------------------------------
  */
 
-/* Whether an entry of the explanation, by WORD, is a cause of RULE. */
-static bool is_cause_of(const char *word, res_rule rule)
-{
-    const bool host = strcmp(word, "host") == 0;
-    const bool read = strcmp(word, "read") == 0;
-    switch (rule) {
-    case RES_RULE_COMPILES:
-        return !host && !read && strcmp(word, "values") != 0;
-    case RES_RULE_READS:
-        return read;
-    case RES_RULE_FALLBACKS:
-        return host;
-    case RES_RULE_EXECUTIONS: /* of a broken step */
-        return host || read;
-    case RES_RULE_TRACING: /* of a captured step */
-        return strcmp(word, "values") == 0;
-    case RES_RULE_TURNS:
-        return strcmp(word, "argument") == 0;
-    default:
-        return false;
-    }
-}
-
 /* Whether no execution of a step before number INDEX of RECORD does the same part of the step. */
 static bool is_first(const res_record *record, size_t index)
 {
@@ -164,15 +141,13 @@ double res_executions_added(const res_record *record)
     return executions - graphs;
 }
 
-const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
+const json_t *res_cause_of(const res_record *record, res_cause_test *is_cause, size_t *more)
 {
     const json_t *list = res_provenance(record, RES_PROV_EXPLANATION_FINDINGS), *one, *most = NULL;
     size_t i, count = 0;
     json_array_foreach(list, i, one)
     {
-        if (!is_cause_of(text_of(one, "rule"), rule) ||
-            /* Else the read stands behind the last execution, and breaks nothing. */
-            (rule == RES_RULE_EXECUTIONS && res_executions_added(record) <= 0))
+        if (!is_cause(record, text_of(one, "rule")))
             continue;
         count++;
         if (!most || json_integer_value(json_object_get(one, "count")) >
@@ -183,13 +158,13 @@ const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
     return most;
 }
 
-const json_t *res_pool_why(const res_pool *pool, res_rule rule, size_t *more)
+const json_t *res_pool_cause(const res_pool *pool, res_cause_test *is_cause, size_t *more)
 {
     const json_t *why = NULL;
     *more = 0;
     for (size_t i = pool->count; i-- > 0 && !why;)
         if (pool->list[i].record)
-            why = res_why(pool->list[i].record, rule, more);
+            why = res_cause_of(pool->list[i].record, is_cause, more);
     return why;
 }
 
