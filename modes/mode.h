@@ -105,8 +105,8 @@ void mode_clear(mode *m, tg_tensor *variable);
  * execution had donated their memory, nothing.
  */
 BN_MUST_USE bn_code mode_step(mode *m, const mode_call *call, bn_ledger *ledger, bn_status *st);
-/* What the steps from here on do is noted in TIMELINE: parts of the ledger, calls, when executions
- * completed, scopes and annotations. NULL: nothing is noted, and steps cost one branch more for
+/* Records the steps from here on in TIMELINE: parts of the ledger, calls, when executions
+ * completed, scopes and annotations. NULL: nothing is recorded, and steps cost one branch more for
  * each part. TIMELINE stays until the client is destroyed, since the plugin writes into it. */
 void mode_set_timeline(mode *m, bn_timeline *timeline);
 /* Waits for every step in flight. */

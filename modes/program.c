@@ -122,8 +122,8 @@ static bn_code program_new(mode *m, const tg_graph *graph, tg_hash key, const ch
     return BN_OK;
 }
 
-/* What its file on disk is looked up by, into KEY, where the text alone is not enough; else KEY
- * stays empty. */
+/* The key of its file on disk into KEY, where the text alone is not enough; else KEY stays empty.
+ */
 static void disk_key(const mode_program *p, bn_text *key)
 {
     if (!p->format && !p->options_size && !p->flag_count)

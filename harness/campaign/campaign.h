@@ -51,7 +51,7 @@ typedef struct compare_options {
     cli_words runtimes, labels; /* each given twice, for A and for B, or once with a comma */
     cli_words stores; /* one: for the records; two, or one with a comma: nothing is run, and the
                          records of the two are compared */
-    /* What one side alone is told; each ends with NULL. */
+    /* Options and flags of one side alone; each list ends with NULL. */
     const char *const *a_option, *const *b_option, *const *a_flag, *const *b_flag;
     int64_t pairs;               /* of processes; 0: until it is decided, by interim analyses */
     int64_t control;             /* experiments in which A is compared with itself, too */

@@ -16,7 +16,7 @@
 #define MOST_WORDS   100000
 #define NO_MEMBER    "there is no such member here"
 
-/* What is run in place of models, and how often: the same for all experiments of a matrix. */
+/* Members that replace models, and repetitions: the same for all experiments of a matrix. */
 static const suite_member measures[] = {
     {"repetitions", SUITE_NUMBER, NULL, "repetitions", AT(repetitions), .least = 1,
      .most = RES_MOST_REPETITIONS},
@@ -149,7 +149,7 @@ bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
 
 /* ---- checking ------------------------------------------------------------------- */
 
-/* What a value is, for a message: "the text 'x'", "the number 3", "a list". */
+/* A value's description for a message: "the text 'x'", "the number 3", "a list". */
 static const char *shown(const json_t *value, char text[128])
 {
     static const char *const names[] = {"an object", "a list", "text",  "a number",

@@ -25,7 +25,7 @@ typedef struct indexed {
     char why[512];
 } indexed;
 
-/* What one experiment ran. */
+/* The graphs of one experiment. */
 typedef struct ran {
     const res_record *record;
     bn_text title;

@@ -203,7 +203,7 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* What one process ran, and whether its recording is complete. */
+/* Prints the summary of one process, and whether its recording is complete. */
 static void say_process(const rec_process *p, double limit_bytes)
 {
     const bool large = p->bytes >= 1 << 20;

@@ -8,7 +8,7 @@
 
 #include "harness/jobs/jobs.h"
 
-/* What is to be estimated; borrowed while the command runs. */
+/* Options of bench estimate; borrowed while the command runs. */
 typedef struct estimate_options {
     cli_output output;
     job_matrix matrix;

@@ -7,7 +7,7 @@
 
 #include "harness/jobs/jobs.h"
 
-/* What is to be explained; borrowed while the command runs. */
+/* Options of bench explain; borrowed while the command runs. */
 typedef struct explain_options {
     cli_output output;
     job_matrix matrix; /* of one experiment, lazy or capture; its STEPS are run */

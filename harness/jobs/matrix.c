@@ -31,7 +31,7 @@ static bool axis_value(res_axis_id axis, bool step, size_t index, char word[RES_
     return true;
 }
 
-/* What other programs call values of ours. */
+/* Other programs' names of our values. */
 static const struct {
     const char *word, *meant;
 } synonyms[] = {

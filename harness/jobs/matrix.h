@@ -22,11 +22,11 @@ typedef struct job_recorded {
                            any */
 } job_recorded;
 
-/* What is to be measured and how: a list of values for each axis. Command line, suite and
+/* The experiments to measure, and how: a list of values for each axis. Command line, suite and
  * comparison fill it. All that it points to is borrowed and outlives it. */
 typedef struct job_matrix {
     cli_list axis[RES_AXIS_COUNT]; /* an empty list: the axis' usual value */
-    /* What is run in place of models: the file of a program, or a recorded step; at most one. */
+    /* In place of models: the file of a program, or a recorded step; at most one. */
     const char *program;
     job_recorded recorded;
     json_t *request;  /* what job_matrix_request made of them; NULL: models are run */

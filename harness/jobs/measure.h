@@ -12,7 +12,7 @@
 #define JOB_SECTION_WHY     "Find out why"
 #define JOB_SECTION_OTHERS  "Programs of others"
 
-/* What an option says something of (cli_given). */
+/* The subjects that an option applies to (cli_given). */
 enum {
     JOB_ABOUT_MODEL = 1 << 0,     /* models only */
     JOB_ABOUT_PROGRAM = 1 << 1,   /* --program only */

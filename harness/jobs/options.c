@@ -18,7 +18,7 @@
     (JOB_AXIS_BIT(RUNTIME) | JOB_AXIS_BIT(INPUT) | JOB_AXIS_BIT(IN_FLIGHT) |                       \
      JOB_AXIS_BIT(SETTINGS) | JOB_AXIS_BIT(SEED))
 
-/* What other programs call the option of an axis. */
+/* Other programs' names of the option of an axis. */
 static const struct {
     res_axis_id axis;
     const char *also;

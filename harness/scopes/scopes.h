@@ -14,7 +14,7 @@
 #define SCOPES_PRESETS                                                                             \
     "none, ideal, tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, h100, cpu-2, cpu-2-shared, tpu-v4-2023"
 
-/* What is to be looked at; borrowed while the command runs. */
+/* Options of bench study scopes; borrowed while the command runs. */
 typedef struct scopes_options {
     cli_output output;
     job_matrix matrix; /* one value of each axis */

@@ -9,7 +9,7 @@
 
 #define STUDY_NAMES "graphs|in-flight|batch|arguments|buckets|depth|trace-cost"
 
-/* What is to be studied; borrowed while the command runs. */
+/* Options of bench study; borrowed while the command runs. */
 typedef struct study_options {
     cli_output output;
     job_matrix matrix;   /* one value of each axis, but several of the swept one, or its usual one:

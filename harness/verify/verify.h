@@ -7,7 +7,7 @@
 
 #include "harness/jobs/jobs.h"
 
-/* What is to be verified; borrowed while the command runs. */
+/* Options of bench verify; borrowed while the command runs. */
 typedef struct verify_options {
     cli_output output;
     /* Runtimes, modes, models and variants; a variant is the name of a golden file's. Batch, sizes,

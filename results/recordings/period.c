@@ -5,9 +5,9 @@
  * them. It fits if it covers 95 % of the executions and of their cost. Few executions may stand in
  * between that are no part of it, such as one that reads a loss now and then.
  *
- * What fits may still be a part of a step: an update that is executed op by op repeats itself for
- * each layer, and a short gradient between such runs is no 5 % of anything. So where a candidate
- * does not cover all, it counts first if state flows from each occurrence to the next, as
+ * A candidate that fits may still be a part of a step: an update that is executed op by op repeats
+ * itself for each layer, and a short gradient between such runs is no 5 % of anything. So where a
+ * candidate does not cover all, it counts first if state flows from each occurrence to the next, as
  * parameters do from step to step and layers do not; only if there is none such does any that fits
  * count.
  */

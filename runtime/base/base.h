@@ -204,7 +204,7 @@ void bn_near_choices(bn_near *near, const char *choices);
 /* Whether WORD is one of CHOICES, which may have blanks, but no commas. */
 bool bn_is_choice(const char *word, const char *choices);
 
-/* What a message says behind a word that does not exist. REST begins a sentence, "There is", which
+/* The end of a message about an unknown word. REST begins a sentence, "There is", which
  * LIST ends; LIST may be "". BEST is what may be meant, or NULL. All are borrowed. */
 typedef struct bn_meant {
     const char *best, *rest, *list;
@@ -278,8 +278,8 @@ void bn_writer_drop(bn_writer *writer); /* NULL allowed */
 const char *bn_base_name(const char *path);
 
 /*
- * What lies beside this program's file (beside.c). Anybody may make a folder beside or above a
- * program that stands in a shared one, so its owner is asked before what lies in it is run.
+ * Files next to this program's own (beside.c). Anybody may make a folder next to or above a program
+ * in a shared folder, so the owner of a folder is checked before anything in it is run.
  */
 /* The folder of this program's file into FOLDER of SIZE bytes, without a slash at its end; "" where
  * it is unknown. */
@@ -300,9 +300,9 @@ bool bn_names_hold_in(const struct stat *folder);
 bool bn_names_hold(const char *folder, char whole[PATH_MAX]);
 
 /*
- * What is run as it is, such as machine code that was kept, must be the user's alone. These refuse
- * with BN_INVALID, and say why, a folder or file that belongs to somebody else or that others may
- * write.
+ * Files that are executed unchecked, such as cached machine code, must be the user's alone. These
+ * functions refuse with BN_INVALID, and a reason, a folder or file that belongs to somebody else
+ * or that others may write.
  */
 /* Creates PATH (0700) and its parents where they are missing, and opens it; *FD is the caller's. */
 BN_MUST_USE bn_code bn_private_folder(const char *path, int *fd, bn_status *st);
@@ -361,7 +361,6 @@ void bn_sha256(const void *data, size_t size, char digest[BN_SHA256_TEXT]);
 /* When things happened. */
 #include "runtime/base/timeline.h"
 
-/* What all code of the process shares. */
 #include "runtime/base/surroundings.h"
 
 #endif

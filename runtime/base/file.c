@@ -323,7 +323,7 @@ bn_code bn_private_folder(const char *path, int *fd, bn_status *st)
             sizeof parent)
             return bn_fail_errno(st, ENAMETOOLONG, "%s", path);
         code = bn_make_folder(parent, st);
-        /* What is wrong with the folder itself, opening it says. */
+        /* Errors of the folder itself are reported when it is opened. */
         if (code == BN_OK)
             (void)mkdir(path, 0700);
     }

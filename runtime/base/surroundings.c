@@ -1,14 +1,14 @@
 /*
- * surroundings.c - keeps what all code of the process shares, and puts it back.
+ * surroundings.c - saves the state that all code of the process shares, and restores it.
  *
  * Plugins are large programs of others. Libraries in them set the locale, flush denormals because
  * they were linked with -ffast-math, close descriptors that they did not open, and so on. None of
  * it may change what bench writes or reads, and what may change its figures is reported.
  *
- * What is not put back: the locale of the process and the environment. Other threads may be reading
- * both, and the C library has no lock for that. Our thread has a locale of its own, and the record
- * has the environment as it was before. Handlers of SIGSEGV and the like stay: they say what a
- * plugin died of. Limits that were raised stay, since who raised them needs it.
+ * Not restored: the locale of the process and the environment. Other threads may be reading both,
+ * and the C library has no lock for that. Our thread has a locale of its own, and the record has
+ * the environment as it was before. Handlers of SIGSEGV and the like stay: they say what a plugin
+ * died of. Raised limits stay, because the library that raised them needs them.
  */
 #define _GNU_SOURCE /* sched_getaffinity, environ, fegetexcept, O_PATH */
 #include "runtime/base/base.h"
@@ -146,7 +146,7 @@ static unsigned floats_now(void)
 #endif
 }
 
-/* What is other in DIFFERING, bits of floats_now: what changes values comes first. */
+/* The name of a difference in DIFFERING, bits of floats_now; one that changes values first. */
 static const char *floats_word(unsigned differing)
 {
 #if defined(__x86_64__)
@@ -320,7 +320,7 @@ static void restore_signal_mask(const char *when)
         c->left = pthread_sigmask(SIG_SETMASK, &around.blocked, NULL) != 0;
 }
 
-/* What a SIGCHLD handler with SA_NOCLDWAIT reaps, nobody can wait for. */
+/* Flags count: with SA_NOCLDWAIT, children are reaped and cannot be waited for. */
 static bool is_same_action(const struct sigaction *a, const struct sigaction *b)
 {
     return a->sa_handler == b->sa_handler &&

@@ -42,8 +42,8 @@ const char *bn_around_name(bn_around what);
 
 /* Keeps the surroundings as they are now, and gives the calling thread the locale "C" for itself:
  * how it writes and reads numbers does not change with setlocale. Calls after the first do nothing.
- * What belongs to a thread (floats, signal mask, cores, priority) is that of the first caller, and
- * left alone in other threads. */
+ * Per-thread state (floats, signal mask, cores, priority) is that of the first caller; other
+ * threads keep theirs. */
 void bn_surroundings_keep(void);
 /* Puts back what is not as it was kept, and notes it under WHEN, a static text. Locale of the
  * process, environment, and what the system does not let us put back, stay and are noted as LEFT.
@@ -57,8 +57,8 @@ void bn_surroundings_keep_cores(void);
 /* The same of FD, of 0 to 3, only. False where it is lost: what has its number now is another file.
  */
 BN_MUST_USE bool bn_surroundings_descriptor(int fd, const char *when);
-/* What was noted since the process began, each WHAT and WHEN once; *CHANGES is borrowed until the
- * next restore. Returns how many. */
+/* The changes noted since the process began, each WHAT and WHEN once; *CHANGES is borrowed until
+ * the next restore. Returns how many. */
 size_t bn_surroundings_changes(const bn_change **changes);
 
 #endif

@@ -88,7 +88,7 @@ void bn_timeline_part(bn_timeline *timeline, bn_part part, uint64_t begin_ns, ui
  * bn_completion_tell; NULL where there is no room. */
 bn_completion *bn_timeline_call(bn_timeline *timeline, bn_span_kind kind, const char *name,
                                 uint64_t value, uint64_t begin_ns, uint64_t end_ns);
-/* What HANDLE stands for had completed at AT_NS. */
+/* Sets the completion time of HANDLE's span. */
 void bn_timeline_completed(bn_timeline *timeline, const void *handle, uint64_t at_ns);
 /* The first call counts. Thread-safe. */
 void bn_completion_tell(bn_completion *done, uint64_t at_ns);

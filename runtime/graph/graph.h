@@ -309,10 +309,10 @@ tg_tensor *tg_stop_gradient(tg_trace *trace, tg_tensor *x);
 /* ---- loops (op_scan.c) --------------------------------------------------- */
 
 /*
- * What the gradient of a loop saves of each round, where it cannot take it from where the round
- * took it. All else it makes again in its own round, from values behind a barrier, so that no
- * compiler takes the forward loop's results for them. Chen et al., Training Deep Nets with
- * Sublinear Memory Cost, 2016; the words are those of jax.checkpoint's policies.
+ * Values that the gradient of a loop saves in each iteration of the forward loop, unless they are
+ * available outside the loop. It recomputes all others in its own iteration, from values behind a
+ * barrier, so that no compiler reuses the forward loop's results for them. Chen et al., Training
+ * Deep Nets with Sublinear Memory Cost, 2016; the words are those of jax.checkpoint's policies.
  */
 typedef enum tg_remat {
     TG_REMAT_NONE, /* what it needs, but for what moving data makes of it */

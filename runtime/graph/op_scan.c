@@ -267,7 +267,7 @@ static void write_part(tg_lowering *in, const names *n, unsigned number, const t
     tg_lowering_printf(in, "\n");
 }
 
-/* What a round gives: NEXT, its successor's number; stacks from FIRST on, every PART_NAMES. */
+/* Results of an iteration: NEXT, its successor's number; stacks from FIRST on, every PART_NAMES. */
 static void write_round_return(tg_lowering *in, const tg_node *node, const tg_graph *round,
                                const names *n, unsigned next, unsigned first)
 {
@@ -303,9 +303,9 @@ static bool lies_on_host(const tg_node *node, size_t r)
 }
 
 /*
- * What a backward round was given that it makes others of again goes through one barrier: saved
- * values, and what the rounds before handed on, so that nothing is made again before the
- * gradient is there. Then what was saved on the host comes back.
+ * The inputs of a backward iteration from which it recomputes values go through one barrier: saved
+ * values and the results of earlier iterations. So nothing is recomputed before the gradient is
+ * there. Then values that were saved on the host are loaded.
  */
 static void write_given(tg_lowering *in, const tg_node *node, const tg_graph *round)
 {

@@ -56,9 +56,9 @@ void tg_trace_scope(const tg_trace *trace, bn_text *out);
 
 /* Where annotations and scopes are noted from here on, in loops' rounds, too; NULL: nowhere. */
 void tg_trace_set_timeline(tg_trace *trace, bn_timeline *timeline);
-/* What the host does from here on, until the matching end, is NAME, which is copied: in a timeline
- * it is a span. They nest, with scopes, too, and change neither graph nor hash. A captured step
- * that is replayed calls no function, so it has none. Without a timeline it is one branch. */
+/* Begins a span NAME, which is copied, of the host's work in the timeline, until the matching end.
+ * Spans nest, with scopes, too, and change neither graph nor hash. A captured step that is replayed
+ * calls no function, so it has none. Without a timeline it is one branch. */
 void tg_annotate_begin(tg_trace *trace, const char *name);
 void tg_annotate_end(tg_trace *trace);
 

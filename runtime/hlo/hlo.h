@@ -69,8 +69,8 @@ const hlo_report *hlo_program_report(const hlo_program *program);
 /* Whether the *SIZE bytes at *CODE are an HloModuleProto. Of an HloProto, as XLA dumps it, *CODE and
  * *SIZE become those of the module in it. */
 bool hlo_find_module(const char **code, size_t *size);
-/* What the program of SIZE BYTES in FORMAT, "hlo" or "hlo_with_config", declares. Layouts are those
- * of the entry, "{1,0:T(8,128)}". Errors as of hlo_program_read; DECLARED is to be freed by
+/* The declarations of the program of SIZE BYTES in FORMAT, "hlo" or "hlo_with_config". Layouts are
+ * those of the entry, "{1,0:T(8,128)}". Errors as of hlo_program_read; DECLARED is to be freed by
  * shlo_declared_free, after errors, too. */
 BN_MUST_USE bn_code hlo_declared_read(const char *format, const void *bytes, size_t size,
                                       shlo_declared *declared, bn_status *st);

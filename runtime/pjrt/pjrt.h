@@ -225,8 +225,8 @@ typedef struct rt_executable_stats {
     int64_t code_bytes, argument_bytes, result_bytes, alias_bytes, temp_bytes, peak_bytes;
     int64_t host_argument_bytes, host_result_bytes, host_temp_bytes; /* in the host's memory */
     double flops, bytes_accessed, optimal_seconds;
-    /* What a simulated device says: 1 results are computed, 0 they are zeros; and 1 where it could
-     * not read the program, and takes what was stated of it. */
+    /* Reported by a simulated device: values 1 results are computed, 0 they are zeros; opaque 1 it
+     * could not read the program, and uses the stated time and sizes. */
     double simulated_values, simulated_opaque;
 } rt_executable_stats;
 void rt_executable_describe(const rt_executable *executable, rt_executable_stats *stats);

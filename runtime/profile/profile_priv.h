@@ -68,7 +68,7 @@ BN_MUST_USE bool rt_xspace_names_make(rt_names *names, Bench__Trace__NameEntry *
 void rt_xspace_names_free(rt_names *names);
 /* "" where there is none. */
 const char *rt_xspace_names_find(const rt_names *names, int64_t id);
-/* What STAT says, itself or by the number of a statistic's name; "" where it says nothing. */
+/* The text of STAT, its own or that of the statistic's name it refers to; "" if it has none. */
 const char *rt_xspace_names_text(const rt_names *stats, const Bench__Trace__Stat *stat);
 /* As strcmp, at once where both are one text. */
 static inline int rt_names_compare(const char *a, const char *b)

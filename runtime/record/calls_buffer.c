@@ -208,8 +208,8 @@ PJRT_Error *record_Buffer_CopyToMemory(record_plugin *p, PJRT_Buffer_CopyToMemor
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
-/* What became of its memory is for the executions to tell, see format.h. Most ends come in a row:
- * they are put first, because there are hundreds for one execution. */
+/* The fate of its memory is in the executions' events, see format.h. Most ends come in a row: they
+ * are written first, because there are hundreds for one execution. */
 PJRT_Error *record_Buffer_Destroy(record_plugin *p, PJRT_Buffer_Destroy_Args *caller)
 {
     if (caller->struct_size >= PJRT_Buffer_Destroy_Args_STRUCT_SIZE && caller->buffer &&

@@ -139,7 +139,7 @@ PJRT_Error *record_Client_Create(record_plugin *p, PJRT_Client_Create_Args *call
 
 /* ---- executables ---------------------------------------------------------------------------- */
 
-/* What is compiled, or loaded. */
+/* The program that is compiled or loaded. */
 typedef struct source {
     enum record_source from;
     const char *form;
@@ -179,7 +179,7 @@ static void form_name(const source *s, char name[32])
     name[n] = 0;
 }
 
-/* What a COMPILE says of its source. */
+/* A COMPILE event's description of its source. */
 typedef struct compiled {
     record_hash code, options;
     uint64_t code_size;

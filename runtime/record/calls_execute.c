@@ -9,7 +9,7 @@
 
 enum { ARGS_MOST = 256 }; /* bytes of the arguments of newer callers */
 
-/* What the plugin is given for one execution. */
+/* The arguments passed to the plugin for one execution. */
 typedef struct execution {
     union {
         PJRT_LoadedExecutable_Execute_Args args;
@@ -43,7 +43,7 @@ static bool execution_copy(execution *e, const PJRT_LoadedExecutable_Execute_Arg
     return true;
 }
 
-/* What the plugin may have written, but for the pointers that were ours. */
+/* Copies the plugin's results to the caller, except pointers that the recorder replaced. */
 static void execution_return(execution *e, PJRT_LoadedExecutable_Execute_Args *caller)
 {
     e->args.options = caller->options;

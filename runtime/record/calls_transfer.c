@@ -134,7 +134,7 @@ static uint64_t bytes_of_shapes(const PJRT_ShapeSpec *shapes, size_t count)
     return sum;
 }
 
-/* What the manager holds has no handles before it is retrieved. */
+/* Buffers of the manager have no handles before they are retrieved. */
 PJRT_Error *record_Client_CreateBuffersForAsyncHostToDevice(
     record_plugin *p, PJRT_Client_CreateBuffersForAsyncHostToDevice_Args *caller)
 {

@@ -108,7 +108,7 @@ static void give_back(record_plugin *p, PJRT_Executable *executable)
         record_good(p, p->api->PJRT_Executable_Destroy(&args));
 }
 
-/* What the plugin says of an executable's results. COUNT 0: nothing that can be used. */
+/* The plugin's description of an executable's results. COUNT 0: none that can be used. */
 typedef struct told_results {
     size_t count;
     const PJRT_Buffer_Type *types; /* NULL: not told */

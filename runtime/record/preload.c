@@ -89,7 +89,7 @@ static void keep_loaded(const void *symbol)
     (void)dlerror();
 }
 
-/* What SYMBOL, some library's GetPjrtApi, is answered with. */
+/* The function returned for SYMBOL, some library's GetPjrtApi. */
 static void *answer_for(void *library, void *symbol)
 {
     bool named = library != RTLD_NEXT && library != RTLD_DEFAULT;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What was kept. */
+/* A program in the recording. */
 typedef struct program {
     record_hash hash;
     char form[32];

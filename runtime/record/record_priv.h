@@ -454,8 +454,8 @@ uint64_t record_transfer_number(const record_plugin *p, const PJRT_Event *event)
 
 /* ---- executables.c -------------------------------------------------------------------------- */
 
-/* What the executions of an executable have shown of donation, see format.h. Several threads may
- * use it at once; then one may ask more often than it had to. */
+/* Donation as observed in an executable's executions, see format.h. Several threads may use it at
+ * once; then one may ask more often than necessary. */
 typedef struct record_belief {
     /* High half: the key of the execution that was asked of last. Low half: how many executions
      * from now on need not be asked of. */
@@ -464,8 +464,8 @@ typedef struct record_belief {
     _Atomic uint64_t answers;
 } record_belief;
 
-/* What executions have in common of which the same is believed: the COUNT inputs KEPT that may not
- * be donated, in any order, and how many devices. */
+/* The key of executions that donate alike: the COUNT inputs KEPT that may not be donated, in any
+ * order, and the number of devices. */
 uint32_t record_belief_key(const int64_t *kept, size_t count, size_t devices);
 /* Whether the plugin is to be asked of an execution with KEY. */
 bool record_belief_due(record_belief *belief, uint32_t key);
@@ -474,13 +474,13 @@ void record_belief_learn(record_belief *belief, uint32_t key, const uint64_t *an
                          size_t count);
 
 /* Puts what P says of LOADED, and remembers its results on each device, which come back. */
-/* What the plugin answers where nobody else asked is bounded before it is used: a list or text that
- * is longer, or is not there, is as good as not told, and the recording names the plugin's answer. */
+/* Bounds on the plugin's answers to the recorder's own questions. A list or text that is longer, or
+ * missing, counts as not reported, and the recording names the plugin's answer. */
 #define RECORD_MOST_LISTED ((uint64_t)1 << 16)
 #define RECORD_MOST_RANK   ((uint64_t)64)
 #define RECORD_MOST_NAME   ((uint64_t)1 << 20)
-/* COUNT of the list or text AT, which the plugin gave as WHAT; 0 where it is more than MOST, or AT is
- * NULL and COUNT is not 0. */
+/* COUNT of the list or text AT, which the plugin gave as WHAT; 0 where it is more than MOST, or AT
+ * is NULL and COUNT is not 0. */
 size_t record_bounded(record_plugin *p, const char *what, uint64_t count, uint64_t most,
                       const void *at);
 /* The same of the letters TEXT, which the plugin gave as WHAT. Where they end earlier, with a zero
@@ -510,7 +510,7 @@ const PJRT_Api *record_plugin_table(record_plugin *p);
 /* The C library's dlsym, for the recorder's own use. */
 void *record_symbol(void *library, const char *name);
 
-/* What another copy of the recorder knows this one by. */
+/* The symbol by which another copy of the recorder recognizes this one. */
 extern RECORD_EXPORT const char record_mark[];
 
 #endif

@@ -71,7 +71,7 @@ static void try_golden(const uint8_t *data, size_t size)
 
 /* ---- requests -------------------------------------------------------------------------- */
 
-/* What was read is written and read again: nothing may change. */
+/* An experiment that was read is written and read again: nothing may change. */
 static void try_experiment(const json_t *json)
 {
     bn_status st = {0};
@@ -129,7 +129,7 @@ static void try_suite(const uint8_t *data, size_t size)
 
 /* ---- estimates ------------------------------------------------------------------------------ */
 
-/* What is sound can be shown, whatever else it holds. */
+/* Valid input can be shown, whatever else it holds. */
 static void try_estimate(json_t *json)
 {
     static const res_format formats[] = {RES_TABLE_TEXT, RES_TABLE_MARKDOWN, RES_TABLE_CSV};

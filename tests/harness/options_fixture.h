@@ -42,7 +42,7 @@ static inline bn_code read_line(const cli_command *command, char **argv, int arg
     return code;
 }
 
-/* What was read, as records have it; the caller's. */
+/* The parsed options, as records have them; the caller's. */
 static inline json_t *parse(const cli_command *command, char **argv, int argc)
 {
     bn_status st = {0};

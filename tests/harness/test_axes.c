@@ -168,7 +168,7 @@ static void options_help_and_manual_have_each(void **state)
         assert_non_null(strstr(man.data, roff.data));
         bn_text_free(&roff);
     }
-    /* What is no option is made of others. */
+    /* An axis without an option is computed from others. */
     assert_null(res_axes[RES_AXIS_SETTINGS].option);
     bn_text_free(&help);
     bn_text_free(&man);
@@ -218,7 +218,7 @@ static void suites_have_a_member_of_each(void **state)
     }
 }
 
-/* What a program of before the table of axes has computed: suites of then are resumed. */
+/* Identities computed before the table of axes existed: suites of then are resumed. */
 static void identities_are_those_of_before(void **state)
 {
     (void)state;

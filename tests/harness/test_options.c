@@ -44,7 +44,7 @@ static void options_refuse_nonsense(void **state)
     parse_fails(&command_run, "--runtime-option", "x", "NAME=VALUE");
 }
 
-/* What a matrix is by default is what bench run measures by default: suites begin with it. */
+/* The default matrix is that of bench run: suites begin with it. */
 static void a_matrix_alone_is_that_of_bench_run(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void two_hyphens_end_the_options(void **state)
     assert_null(call.words[1]);
 }
 
-/* What is run decides which options fit. */
+/* Options depend on what is run: models, a program or a recording. */
 static void programs_and_recordings_have_their_own(void **state)
 {
     (void)state;

@@ -51,7 +51,7 @@ static void test_hash(void **state)
     assert_false(tg_hash_equal(h, hash_of("resnet50", o)));
 }
 
-/* What a step should have assigned, it has; nothing else. */
+/* A step has assigned exactly the variables it should. */
 static void check_assigned(const tg_trace *t, const model *m)
 {
     size_t count, expected = 0;

@@ -10,8 +10,8 @@
 #include <time.h>
 
 #define ROUNDS     150
-/* What others do beside it for a moment may slow the traces of one kind. What the code costs stays
- * in all attempts. */
+/* Brief interference by other processes may slow the traces of one kind. The cost of the code
+ * itself is in all attempts. */
 #define ATTEMPTS   20
 #define PAUSE_NS   100000000
 /* Of a trace without either. Sanitizers change what each part of the code costs. */

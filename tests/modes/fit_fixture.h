@@ -99,7 +99,7 @@ static inline void run_steps(mode *m, fit *f, int steps)
     assert_ok(mode_drain(m, &st), &st);
 }
 
-/* What three steps leave behind: w and the loss. */
+/* The result of three steps. */
 typedef struct outcome {
     float w[N], loss;
 } outcome;

@@ -26,7 +26,7 @@ static void count_files(const char *folder, int *files, char *last, size_t size)
     closedir(d);
 }
 
-/* What the mode of the last disk_counters says of a file that it refused; "": nothing. */
+/* The message of the last disk_counters about a file that was refused; "": none. */
 static char refusal[1100];
 
 static void disk_counters(const char *folder, int64_t *compiles, int64_t *hits, int64_t *rejects)
@@ -90,7 +90,7 @@ static void disk_cache_survives_and_refuses_damage(void **state)
     free(data);
 }
 
-/* What a worker left that was killed while it kept an executable. */
+/* Temporary files of a worker that was killed while it stored an executable. */
 static void what_a_killed_worker_left_is_swept(void **state)
 {
     (void)state;
@@ -163,8 +163,8 @@ static void entries_are_bound_to_their_program(void **state)
     free(data);
 }
 
-/* What the client was told, and what the environment tells plugins, is part of what an executable
- * depends on: another word compiles anew, and the first one still finds its own. */
+/* Options of the client and the plugins' environment variables are part of an entry's key: another
+ * value compiles anew, and the first one still finds its own entry. */
 static void entries_are_bound_to_settings(void **state)
 {
     (void)state;

@@ -6,7 +6,7 @@
 
 #include "modes/mode_priv.h"
 
-/* What the kind under test saw, and how its next step is to end. */
+/* Calls that the kind under test received, and how its next step is to end. */
 static struct {
     int hooks, steps, ends, begun, submitted;
     bn_code answer, begin_answer, submitted_answer;

@@ -86,7 +86,7 @@ static void the_next_graph_takes_what_the_compiler_chose(void **state)
     end_turns(m, &u);
 }
 
-/* What is put out for a read may become a variable's: it keeps the default layout. */
+/* A result that is read may become a variable's value: it keeps the default layout. */
 static void what_a_read_puts_out_lies_by_rows(void **state)
 {
     (void)state;

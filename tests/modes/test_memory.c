@@ -102,7 +102,7 @@ static void values_live_as_long_as_they_are_taken(void **state)
     /* Where there is room the handles are given back at the step's end. */
     assert_ok(run_chain("memory_bytes=1000000000", MODE_QUEUED, 1, &most, &st), &st);
     assert_true(most >= (RUNS + 1) * VALUE);
-    /* What cannot be is refused by its name. */
+    /* The message names the value that does not fit. */
     snprintf(short_of, sizeof short_of, "memory_bytes=%lld", (long long)(2 * VALUE));
     assert_fails(run_chain(short_of, MODE_QUEUED, 1, &most, &st), BN_OUT_OF_MEMORY,
                  "executing twice", &st);

@@ -125,7 +125,7 @@ static void what_cannot_be_passed_is_told(void **state)
                      wrong[i].code, wrong[i].part, &st);
 }
 
-/* What is for several devices cannot be run on one, however it says it. */
+/* Programs for several devices are refused on one, in whichever form they declare it. */
 static void programs_for_several_devices_are_refused(void **state)
 {
     (void)state;
@@ -474,7 +474,7 @@ static void other_arguments_stay(void **state)
             result(m, 0, y, sizeof y);
             assert_true(y[0] == 2 && y[1] == 11);
         }
-        /* What is given away comes anew before each step. */
+        /* A donated argument is transferred anew before each step. */
         assert_int_equal(mode_counters(m)[BN_COUNTER_TRANSFERS_TO_DEVICE], k ? 3 : 1);
         assert_ok(mode_step_probe(m, &(mode_call){0}, 4, MODE_PROBE_QUEUED, &st), &st);
         assert_true(mode_execution_at(m, 0)->pjrt_ns > 0);

@@ -62,7 +62,7 @@ static void step(mode *m)
     assert_true(sum == ledger.wall_ns);
 }
 
-/* What input INDEX of the next step holds. */
+/* The values of input INDEX of the next step. */
 static void read_input(mode *m, size_t index, float y[2])
 {
     bn_status st = {0};
@@ -318,7 +318,7 @@ static void inputs_lie_as_programs_want_them(void **state)
     const float x[6] = {0, 1, 2, 3, 4, 5}, y[6] = {0, 10, 20, 30, 40, 50};
     float z[6];
     const mode_part parts[] = {part_of("add", add, 2)};
-    /* What comes out by columns is the first argument of the next step. */
+    /* The result in column-major order is the first argument of the next step. */
     mode_input inputs[] = {input_of(x, 2), input_of(y, MODE_NO_VALUE)};
     const size_t a[] = {0, 1};
     const mode_run runs[] = {{.arguments = a}};

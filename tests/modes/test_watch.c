@@ -144,7 +144,7 @@ static void without_a_host_it_is_an_error(void **state)
 
 /* ---- what a watcher is told ------------------------------------------------------------ */
 
-/* What was told of the step in hand. */
+/* Calls of the watcher in the current step. */
 typedef struct heard {
     int graphs, anew, reads, breaks, hosts, misses;
     bool placed; /* each read and op of the host stood where it does */

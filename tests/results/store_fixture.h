@@ -30,7 +30,7 @@ static inline int end(void **state)
     return 0;
 }
 
-/* What a record of this test differs in. */
+/* The members that differ between the records of a test. */
 typedef struct maker {
     const char *id, *sha256 /* as fixture_digest takes it */, *host;
     double factor; /* on the step time */

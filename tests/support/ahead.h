@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-/* What the clock is ahead by, in seconds. */
+/* Seconds by which the clock is ahead. */
 static time_t ahead_s;
 
 /* In place of the C library's. */

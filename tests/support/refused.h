@@ -21,9 +21,9 @@
 #include "tests/support/sanitized.h"
 #include "tests/support/test_runtime.h"
 
-/* What one may ask of the system. */
+/* Requests to the system that can be refused. */
 enum asked { MEMORY, OPEN, READ, LIST, LOOK, FORK, RECEIVE, ASKED };
-/* Who is refused: the process that is tested, a child of it, or both, each by its own count. */
+/* Refused for: the tested process, a child of it, or both, each by its own count. */
 enum { READER = 1, CHILD = 2 };
 
 static struct fault {

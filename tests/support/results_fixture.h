@@ -75,7 +75,7 @@ static inline const char *fixture_digest(const char *two)
     return text;
 }
 
-/* What the records of a test differ in. */
+/* The members that differ between the records of a test. */
 typedef struct fixture_case {
     const char *runtime, *model, *phase, *mode;
     int graphs, batch;

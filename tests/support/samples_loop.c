@@ -2,7 +2,7 @@
  * values that they capture, both directions. */
 #include "tests/support/samples.h"
 
-/* What a round captures, and which loop it is of. */
+/* A value that the body captures, and the kind of loop. */
 typedef struct loop_of {
     tg_tensor *captured;
     int kind;

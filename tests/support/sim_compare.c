@@ -119,7 +119,7 @@ static void run_on_device(rt_client *client, const char *name, const char *text,
     const sim_block *body = &p->main->body;
     const size_t in = (size_t)body->argument_count, out = (size_t)body->result_count;
     rt_buffer **given = calloc(in + 1, sizeof *given), **made = calloc(out + 1, sizeof *made);
-    /* What is compared are values, and each program runs once. */
+    /* Only values are compared, and each program runs once: optimizing would cost more. */
     static const char *const flags[] = {"xla_backend_optimization_level=0"};
     const rt_compile_options options = {.flags = flags, .flag_count = 1};
     rt_executable *executable;

@@ -66,7 +66,7 @@ bool sim_type_equals(const sim_type *a, const sim_type *b);
 
 /*
  * N elements between a half-width type HALF, BN_F16 or BN_BF16, and float or double.
- * What does not fit is rounded to nearest even, once, and overflows to infinity. A NaN
+ * Values are rounded once, to nearest even, and overflow to infinity. A NaN
  * stays a NaN of the same sign. IN and OUT must not overlap.
  */
 void sim_half_to_float(bn_dtype half, const uint16_t *in, float *out, int64_t n);

@@ -52,7 +52,7 @@ static void begin_child(void)
         __sanitizer_set_death_callback(tell_fault);
 }
 
-/* What was read is written, and reads the same through another child. */
+/* A record that was read is written, and reads the same through another child. */
 static void check(const res_record *record)
 {
     bn_status st = {.code = BN_OK};

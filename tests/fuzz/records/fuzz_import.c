@@ -1,6 +1,6 @@
 /*
  * fuzz_import.c - lines of pytorch/xla's results, as anybody could have written them.
- * What becomes a record can be written, tabled and exported.
+ * Lines that become records can be written, tabled and exported.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /*
- * fuzz_listing.c - the whole index of a store, as a file in its folder. What begins with
- * "bench-index" is taken as it is; anything else is the lines of an index whose digest is in order.
- * What is taken of it and saved is taken again.
+ * fuzz_listing.c - the whole index of a store, as a file in its folder. Input that begins with
+ * "bench-index" is used as it is; any other is the lines of an index whose digest is correct.
+ * Entries that are read from it and saved can be read again.
  */
 #include "tests/fuzz/fuzz.h"
 

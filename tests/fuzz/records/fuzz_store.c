@@ -24,7 +24,7 @@
 
 /* ---- reading ------------------------------------------------------------------------ */
 
-/* What was read is written and read again: the same JSON. */
+/* A record that was read is written and read again: the same JSON. */
 static void check(const res_record *record)
 {
     bn_status st = {0};
@@ -283,8 +283,7 @@ static hid_t nowhere(const char *name, hid_t at, const void *data, size_t size, 
     return H5I_INVALID_HID;
 }
 
-/* What H5Lcreate_external makes. That HDF5 no longer knows such links is why it cannot be called.
- */
+/* A link as H5Lcreate_external makes it. It cannot be called: bench unregisters such links. */
 static void put_external_link(hid_t file, const char *to, const char *at)
 {
     char target[160] = {0}; /* a version and flags, two terminated texts */

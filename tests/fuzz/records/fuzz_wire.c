@@ -56,7 +56,7 @@ static size_t change(char *bytes, size_t size, const uint8_t *how)
     return size;
 }
 
-/* What was taken is put and taken again: the same JSON. */
+/* A record from the wire is put and taken again: the same JSON. */
 static void check(res_record *record)
 {
     bn_status st = {.code = BN_OK};

@@ -87,7 +87,7 @@ static void set_provenance(res_record *record, int night)
     assert_non_null(record->provenance);
 }
 
-/* What the process did when: it compiled in its first step, and measured nothing but its steps. */
+/* The phases of the process: it compiled in its first step, and measured nothing but its steps. */
 static void set_phases(res_record *record)
 {
     uint64_t warmup_ns = 0, steps_ns = 0;

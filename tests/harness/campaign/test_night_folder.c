@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What link says in the place of the system's, and how often it was asked. */
+/* The errno of the fake linkat below, and the number of its calls. */
 static int refusal, asked;
 int linkat(int from, const char *name, int to, const char *other, int flags)
 {
@@ -121,7 +121,7 @@ static void another_record_of_that_name_stays(void **state)
     night_folder_close(&t);
 }
 
-/* What is no want of second names is an error, and nothing is copied. */
+/* Errors other than a lack of hard links are errors, and nothing is copied. */
 static void a_disk_that_fails_is_an_error(void **state)
 {
     night_folder t = {0};

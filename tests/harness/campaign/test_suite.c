@@ -104,7 +104,7 @@ static void what_is_wrong_is_told_with_its_place(void **state)
              "/matrix/0/exclude/0/steps: there is no such member");
     fails_at(HEAD "\"matrix\": [{\"exclude\": [{}]}]}", "an empty object says nothing");
     fails_at(HEAD "\"name\": \"b\"}", "a.json:1:");
-    /* What only the combinations tell. */
+    /* Faults that only the combinations show. */
     fails_at(HEAD "\"matrix\": [{\"modes\": \"lazy\", \"graphs\": 5}]}",
              "/matrix/0: nothing to run: only training steps in capture mode");
     fails_at(HEAD "\"matrix\": [{\"exclude\": [{\"models\": \"all\"}]}]}",
@@ -455,7 +455,7 @@ static void wrong_numbers_are_refused_by_name(void **state)
     assert_fails(find_in(twice, &shard, &st), BN_INVALID, "SLURM_ARRAY_TASK_STEP", &st);
 }
 
-/* What Slurm sets for a batch script, a shell of salloc, and a task of srun. */
+/* Slurm's variables in a batch script, a shell of salloc, and a task of srun. */
 static void only_srun_makes_tasks(void **state)
 {
     (void)state;

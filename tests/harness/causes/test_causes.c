@@ -13,7 +13,7 @@
 #define N     4
 #define STEPS 3
 
-/* What the steps behind the first one do otherwise. */
+/* How the steps after the first one differ. */
 typedef enum otherness { OTHER_DTYPE, OTHER_OP, OTHER_BEFORE, ONE_MORE } otherness;
 
 typedef struct changing {
@@ -114,7 +114,7 @@ static void stands_here(const json_t *one, int number)
         fail_msg("the place is '%s', not %s", text_of(one, "place"), want);
 }
 
-/* What is said of ONE in words has TEXT. */
+/* Asserts that the description of ONE contains TEXT. */
 static void says(const json_t *one, const char *text)
 {
     bn_text words = {0};

@@ -13,7 +13,7 @@
     "a\x1b[31m\xc2\x9b"                                                                            \
     "b\xe2\x80\xae\xe2\x80\x8b\n\r\tc"
 
-/* What of STREAM, with the descriptor FD, was CAPTURED from begin to end. */
+/* The output of STREAM, with the descriptor FD, CAPTURED from begin to end. */
 static FILE *captured;
 static int before;
 

@@ -14,8 +14,8 @@
 
 #define ROWS 10
 
-/* What SHOW writes to a terminal of ROWS rows that is its standard output and standard error, with
- * the ends of lines as programs write them. */
+/* The output of SHOW on a terminal of ROWS rows that is its standard output and standard error,
+ * with the ends of lines as programs write them. */
 static void on_terminal(void (*show)(void), char *text, size_t size)
 {
     struct winsize window = {.ws_row = ROWS, .ws_col = 80};

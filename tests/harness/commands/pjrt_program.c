@@ -95,7 +95,6 @@ typedef struct loop {
     bool feed, pool, kept, byte_code;
     rt_option options[MOST_OPTIONS];
     size_t option_count;
-    /* What runs. */
     rt_client *client;
     rt_executable *first, *second; /* the second is NULL where there is one program */
     rt_buffer *weights, *batch, *loss, *sent;
@@ -186,7 +185,7 @@ static void read_words(loop *l, int argc, char **argv)
 
 static const char aliasing[] = "{tf.aliasing_output = 0 : i32}";
 
-/* What the simulated device is told of TEXT, which it cannot read as byte code. */
+/* Flags that state the costs of TEXT, which the simulated device cannot read as byte code. */
 static void state(const loop *l, const char *text, bn_text flags[STATED])
 {
     static const char module[] = "module @";

@@ -47,8 +47,7 @@ static inline void temporary(char path[256])
     snprintf(path, 256, "%s/test_estimate.XXXXXX", parent ? parent : P_tmpdir);
 }
 
-
-/* What estimate_keep writes of LINES, which it releases, on a v4 of two cores; ALL has the records.
+/* ALL has the records that estimate_keep writes of LINES, which it releases, on a v4 of two cores.
  */
 static inline void keep(json_t *lines, size_t wanted, res_collection *all)
 {

@@ -29,7 +29,7 @@ static res_experiment asked_for(void)
     "\"trace_ns_per_step\": 12.5, \"measured\": {\"first_start_ns\": 1000, "                       \
     "\"last_end_ns\": 2000, \"wall_ns\": [300, 310, 320]}}"
 
-/* What becomes of ANSWER with OLD replaced by NEW. */
+/* Parses the answer with OLD replaced by NEW. */
 static bn_code parse(const char *old, const char *new, bool values, frontend_report *report,
                      bn_status *st)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is said of a package "jax" of version FOUND, NULL for none, where LINE pins it. */
+/* The message about a package "jax" of version FOUND, NULL for none, where LINE pins it. */
 static size_t put(const char *line, const char *found, bn_text *out)
 {
     json_t *pinned = json_pack("[s]", line);

@@ -25,7 +25,7 @@ static job_kept kept_of(uint64_t wall_ns, bn_code failure)
     return kept;
 }
 
-/* What a group of two plans that was begun with ASKED processes; *SECONDS is what its list has. */
+/* The processes planned by a group of two that was begun with ASKED; *SECONDS: of its list. */
 static int planned(int asked, const uint64_t wall_ns[2], bn_code second, double *seconds)
 {
     job_group group;

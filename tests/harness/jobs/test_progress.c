@@ -74,7 +74,7 @@ static void a_run_that_is_known_has_a_time_left_from_the_first_process_on(void *
     job_pace paces[] = {{.processes = 3, .workers = 1, .first_s = 100, .further_s = 10},
                         {.processes = 3, .workers = 1, .first_s = 60, .further_s = 5}};
     const job_pace unknown = {.processes = 3, .workers = 1, .first_s = -1, .further_s = 10};
-    /* What is not known is the mean of those that have ended: this one, which took no time. */
+    /* Unknown durations are the mean of those that have ended: this one, which took no time. */
     job_pace_expect(&unknown, 1, 0);
     is_left(1, 3, "0:00");
     job_pace_expect(paces, 2, 0);

@@ -63,7 +63,7 @@ static void where_others_may_write_there_is_none(void **state)
     job_cache_end(&cache);
 }
 
-/* What others left under our name, and what cannot be removed, ends no run. */
+/* Neither another program's folder of the same name nor one that cannot be removed ends a run. */
 static void a_name_that_is_taken_ends_no_run(void **state)
 {
     (void)state;

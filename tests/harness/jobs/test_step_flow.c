@@ -90,7 +90,7 @@ static void buffers_may_stand_twice(void **state)
     job_flow_free(&f);
 }
 
-/* What stays, what comes from elsewhere, and what is of another type goes nowhere. */
+/* Values that stay, come from elsewhere or have another type do not flow. */
 static void others_stay(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void run_on(made *m, size_t index, uint32_t first, uint32_t count)
             (rec_span){.device = first == REC_NONE ? REC_NONE : first + d};
 }
 
-/* What the step of the COUNT executions at M's order needs. */
+/* The step of the COUNT executions at M's order needs DEVICES, as its execution RUN does first. */
 static void needs(made *m, size_t count, size_t devices, size_t run)
 {
     size_t first;

@@ -151,7 +151,7 @@ static uint64_t real(double value)
 
 #define SIXTY "a_name_of_sixty_letters_of_which_a_part_keeps_fewer_than_all"
 
-/* What the program HANDLE is called. */
+/* The name of the program HANDLE. */
 static const char *name_of(uint64_t handle)
 {
     if (is("alike"))

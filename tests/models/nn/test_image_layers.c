@@ -131,7 +131,7 @@ static void bare_model_free(model *m)
     bn_arena_free(m->arena);
 }
 
-/* What PyTorch's max_pool2d gives for a side of IN, and what then lies behind it. */
+/* The output side of PyTorch's max_pool2d for a side of IN, and the remainder behind it. */
 static void windows_are_pytorchs(void **state)
 {
     (void)state;

@@ -127,7 +127,7 @@ static void test_round_trip(void **state)
     unlink(path);
 }
 
-/* What the file holds is in the framework's order and shape, whatever the device's. */
+/* The file is in the framework's order and shape, whatever the device's. */
 static void test_framework_order(void **state)
 {
     bn_status st = {.code = BN_OK};

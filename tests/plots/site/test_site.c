@@ -154,7 +154,7 @@ static void a_night_changes_few_files(void **state)
     again = publish(b);
     /* Night, build, model, latest, three records, the lists, the page. */
     assert_int_equal(again.written, 9);
-    /* What is neither of the latest build nor of the latest three nights. */
+    /* Pages neither of the latest build nor of the latest three nights are removed. */
     assert_int_equal(again.removed, 18);
     assert_int_equal(count_files(b, "record-"), 9);
 }

@@ -16,7 +16,7 @@ typedef struct both {
     json_t *build; /* the site's one build */
 } both;
 
-/* What the call of bench_data in NAME hands over. */
+/* The argument of the call of bench_data in NAME. */
 static json_t *read_data(const both *b, const char *name)
 {
     char path[600], *data;

@@ -63,7 +63,7 @@ static void judge(res_versus *v, res_compared *cells, size_t count, double thres
     assert_ok(res_versus_judge(v, &st), &st);
 }
 
-/* What the first PAIRS_OF pairs are due to. */
+/* The attribution of the first PAIRS_OF pairs. */
 static res_attribution attribute_some(const sides *s, size_t pairs_of)
 {
     static res_compared cell;
@@ -147,7 +147,7 @@ static void without_device_times_a_part_is_named(void **state)
     free_sides(&s);
 }
 
-/* What the host no longer waits for, it spends in another call. */
+/* Time that the host no longer waits, it spends in another call. */
 static void time_that_changed_its_place_is_said(void **state)
 {
     (void)state;
@@ -332,7 +332,7 @@ static void programs_are_distinguished(void **state)
     for (size_t i = 0; i < PAIRS; i++)
         s.b[i]->executions[0].optimized[0] = '\0';
     assert_int_equal(attribute(&s).program, RES_PROGRAM_UNKNOWN);
-    /* What cannot be looked at may still need other memory. */
+    /* Programs that cannot be compared may still need different memory. */
     for (size_t i = 0; i < PAIRS; i++)
         s.b[i]->executions[0].temp_bytes += 64;
     assert_int_equal(attribute(&s).program, RES_PROGRAM_COMPILED);
@@ -556,8 +556,8 @@ static void sides_that_are_none_are_refused(void **state)
     clear(&b);
 }
 
-/* What a whole comparison says of each experiment: batches 4, 8, ... are its cells. LETTERS has for
- * each side what its records did in their order: "g" a good process, "f" a failed one; "G" and "F"
+/* Records of a whole comparison: batches 4, 8, ... are its cells. LETTERS has for each side the
+ * outcomes of its records in their order: "g" a good process, "f" a failed one; "G" and "F"
  * are of another build. */
 static void whole(const char *const letters[2], int batch, shelf shelves[2])
 {

@@ -386,7 +386,8 @@ static double told_with(const res_pool_ratio *ratio, double d, double times, dou
     return (student + power) * hypot(hypot(ratio->own.error / sqrt(times), shared), known);
 }
 
-/* What would have been told is what the interval at the family's level leaves out. */
+/* The smallest effect that would have been significant is the half-width of the interval at the
+ * family's level. */
 static void the_detectable_effect_is_stated(void **state)
 {
     (void)state;

@@ -40,7 +40,7 @@ static void old_files_do_not_make_dates_wrong(void **state)
     assert_true(res_misdated(&image, (double)INFINITY));
 }
 
-/* What is left of a store that is read whole keeps its order, and what is not is counted. */
+/* Records that stay when a store is read whole keep their order, and dropped ones are counted. */
 static void misdated_records_are_dropped(void **state)
 {
     const place *p = *state;

@@ -227,7 +227,7 @@ static void other_programs_make_it_busy(void **state)
     assert_false(res_interference_busy(&little));
 }
 
-/* What a simulated device does is drawn for each process. */
+/* A simulated device's times are drawn for each process. */
 static void a_simulated_device_does_not_drift(void **state)
 {
     (void)state;

@@ -60,7 +60,7 @@ static void assert_sums(const res_goodput_process *p)
     assert_near(sum, p->wall_ns, 1);
 }
 
-/* What becomes of a record whose device time is DEVICE_NS a step; CHANGE may change it before. */
+/* The goodput of a record whose device time is DEVICE_NS a step; CHANGE may change it before. */
 static res_goodput_process of_one(double device_ns, void (*change)(res_record *))
 {
     store s = {.count = 0};

@@ -12,7 +12,7 @@
 #define PAIRS 8
 #define STEPS 21
 
-/* What the processes of B differ in from those of A. Zero: in nothing. */
+/* Differences of the processes of B from those of A. Zero: none. */
 typedef struct change {
     double wall, device, compile, host, peak; /* shares */
     double overhead_ns;
@@ -290,7 +290,7 @@ static void what_is_undecided_is_not_counted_as_not_slower(void **state)
                    "0 of 1 slower, 1 equivalent; no A/A control");
 }
 
-/* What the summary says of a judged cell and one that failed, or of one that failed. */
+/* The summary of a judged cell and one that failed, or of one that failed. */
 static void assert_summary_of_failed(const change *c, const char *wanted)
 {
     judged *j = judge(c ? *c : (change){.wall = 0}, 0.03, true, false);

@@ -81,8 +81,7 @@ static void tables_say_the_same(void **state)
     assert_same_tables(*state, NIGHTS);
 }
 
-/* What the speedup table says of the one row of a store: its build, status and what it leaves out.
- */
+/* Asserts the one row of a store's speedup table: its build, status and excluded records. */
 static void assert_row(const place *p, const char *build, const char *status, int failed,
                        int other_builds)
 {
@@ -178,7 +177,7 @@ static void write_estimate(const place *p, const char *id)
     res_record_free(r);
 }
 
-/* What measured records are read for does not change, whatever was estimated since. */
+/* Estimates do not affect which measured records are read. */
 static void estimates_stand_apart(void **state)
 {
     const place *p = *state;
@@ -345,7 +344,7 @@ static void wrong_dates_are_never_the_latest(void **state)
     assert_non_null(strstr(table.data, "\n1 record left out, dated 2999-01-01 02:00 UTC"));
     bn_text_free(&table);
     res_collection_free(&all);
-    /* What is not asked for is not said. */
+    /* Records outside the selection are not reported. */
     read_latest(p, of_b, &all);
     assert_int_equal(all.misdates.count, 0);
     res_collection_free(&all);

@@ -70,8 +70,8 @@ static void the_last_good_night_is_of_one_build(void **state)
     bn_text_free(&ids);
 }
 
-/* What is latest is told by ids, not by names of files: a copy of an old record under a late name
- * hides no night, and neither does an id without a time. */
+/* Ids decide which record is the latest, not names of files: a copy of an old record under a late
+ * name hides no night, and neither does an id without a time. */
 static void names_of_files_say_nothing_of_dates(void **state)
 {
     const place *p = *state;
@@ -123,7 +123,7 @@ static void later_records_are_no_part_of_it(void **state)
     bn_text_free(&ids);
 }
 
-/* What another suite asks for on the same runtime is no night of ours. */
+/* Records of another suite on the same runtime are no night of ours. */
 static void other_requests_are_no_night(void **state)
 {
     const place *p = *state;
@@ -185,8 +185,8 @@ static void write_cuda(const place *p, const char *id, const char *sha256, const
     res_record_free(r);
 }
 
-/* What a framework has loaded for a runtime's name is no build of that runtime: neither is it the
- * last night's of bench's own steps, nor is one kept for it. */
+/* A plugin that a framework loaded under a runtime's name is no build of that runtime: it is
+ * neither the last night's of bench's own steps, nor kept. */
 static void plugins_of_frameworks_are_no_builds(void **state)
 {
     const place *p = *state;
@@ -241,8 +241,8 @@ static void the_latest_builds_are_those_of_each_runtime(void **state)
     res_index_free(&index);
 }
 
-/* What nights 1 to UNTIL show of a series in MODE that is slower from night 10 on, when the build
- * becomes another, unless it stays the SAME. */
+/* The drift in nights 1 to UNTIL of a series in MODE that is slower from night 10 on, when the
+ * build changes, unless it stays the SAME. */
 static res_drift drift_on(int until, const char *mode, bool same, bool *changed)
 {
     static const res_origin builds[] = {{.sha256 = "aa"}, {.sha256 = "bb"}};

@@ -139,7 +139,7 @@ static void run(place *p, res_collection *all, double effect, double spread, dou
     }
 }
 
-/* What came of a night. */
+/* The outcome of a night. */
 typedef struct outcome {
     bool found, undecided;
     double mde;

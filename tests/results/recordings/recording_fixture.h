@@ -199,7 +199,7 @@ static inline uint64_t clock_of(const play *p, int thread)
     return p->no_clocks ? 0 : p->thread[thread].cpu;
 }
 
-/* What a call of LENGTH ns that runs on the CPU all the time leaves in EVENT. */
+/* Appends a call of NS that runs on the CPU all the time. */
 static inline record_event play_call(play *p, int thread, uint8_t kind, uint64_t ns)
 {
     record_event e = {.kind = kind, .thread = p->thread[thread].number};
@@ -467,7 +467,7 @@ static inline void lose(found *f)
     rec_close(f->recording);
 }
 
-/* What every account must hold. */
+/* Invariants of every ledger. */
 static inline void sums_hold(const rec_steps *s)
 {
     for (size_t i = 0; i < s->count; i++) {

@@ -394,7 +394,7 @@ static void put_blind(play *p, words *w, uint64_t i)
     tape_put(&p->tape, e, w);
 }
 
-/* What the plugin says of the executable HANDLE: called NAME, with a result f32[SIZE]. */
+/* The plugin's description of the executable HANDLE: called NAME, with a result f32[SIZE]. */
 static void put_said(play *p, words *w, uint64_t handle, const char *name, uint64_t size)
 {
     w->size = 0;

@@ -40,7 +40,7 @@ static void phases_are_of_the_recordings_clock(void **state)
     drop(m);
 }
 
-/* What is left out before the steady steps is warm-up, but for what was compiled there. */
+/* Time before the steady steps is warm-up, except compilation. */
 static void steps_left_out_are_warm_up(void **state)
 {
     (void)state;

@@ -114,7 +114,7 @@ static void a_fused_step_is_device_bound(void **state)
     lose(&f);
 }
 
-/* What is sent, for 20 us, and what is read back are parts of their own. */
+/* Sending, for 20 us, and reading back are parts of their own. */
 static void both_directions_are_separated(void **state)
 {
     (void)state;

@@ -65,7 +65,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What asking for a recording came to. */
+/* The outcome of reading a recording. */
 typedef enum seen { WHOLE, REFUSED, WRONG } seen;
 
 /* Asks for the process that executed most. Whatever fails, the answer is that of the whole

@@ -20,7 +20,7 @@ static void what_ran_is_what_was_recorded(void **state)
     assert_string_equal(e->mode, "recorded");
     assert_string_equal(e->front_end, "jax 0.10.2");
     assert_string_equal(e->runtime, "cpu-xla");
-    /* What a recording does not say is not made up. */
+    /* Values that a recording lacks stay unset. */
     assert_string_equal(e->dtype, "");
     assert_int_equal(e->batch, 0);
     assert_int_equal(e->graphs, 0);
@@ -50,7 +50,7 @@ static void the_recorder_is_one_that_is_known(void **state)
     made *m = make();
     bn_status st = {0};
     const rec_naming naming = {0};
-    /* What recorded before said nothing of it. */
+    /* Older recorders did not name themselves. */
     res_record *record = record_of(m, &naming);
     assert_string_equal(recorder_told(record), "");
     res_record_free(record);
@@ -143,7 +143,7 @@ static void programs_are_executions(void **state)
     assert_true(isnan(res_record_measures(record).device_ns));
     res_record_free(record);
 
-    /* What did not end has no time, and a program that is none of the steps' has none at all. */
+    /* An execution that did not end has no time, and neither has a program outside the steps. */
     m->spans[0].complete_ns = 0;
     m->steps.program_count = 1;
     record = record_of(m, &naming);

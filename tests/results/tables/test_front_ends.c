@@ -229,8 +229,8 @@ static bool alike_whatever(const char *name)
     return alike;
 }
 
-/* What a framework reads changes its steps, but for what says where the plugin is. Older records
- * told no variables, and are like those of today that had none to tell. */
+/* The environment variables that a framework reads change its steps, except the plugin's path.
+ * Older records list no variables, and equal those of today that have none to list. */
 static void variables_of_a_framework_are_conditions(void **state)
 {
     (void)state;

@@ -16,7 +16,7 @@ static void few_processes_make_no_claim(void **state)
     res_collection_free(&all);
 }
 
-/* What another program did, or another tool measured, has no option of bench. */
+/* Steps of another program or another tool's measurements have no option of bench. */
 static void what_was_not_measured_here_gets_no_option(void **state)
 {
     (void)state;

@@ -228,7 +228,6 @@ static void lines_are_of_processes_that_are_a_sample(void **state)
     }
 }
 
-/* What does not lie on a line is said. */
 static void rows_off_the_line_are_reported(void **state)
 {
     (void)state;

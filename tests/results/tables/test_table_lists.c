@@ -262,7 +262,8 @@ static void names_and_empty_stores(void **state)
     assert_int_equal(res_table_check("ledgers", &st), BN_INVALID);
 }
 
-/* What failed has a row without figures, and is counted beside good processes, in each table. */
+/* A failed experiment has a row without figures, and is counted with good processes, in each table.
+ */
 static void failures_are_in_every_table(void **state)
 {
     (void)state;

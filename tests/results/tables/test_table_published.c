@@ -180,7 +180,7 @@ static void a_row_of_another_batch_is_marked(void **state)
     }
 }
 
-/* What the only row of STORE differs in; the caller frees it. */
+/* The differences listed for the only row of STORE; the caller frees them. */
 static json_t *difference_of(const res_collection *store)
 {
     json_t *root = table_json("published", store);

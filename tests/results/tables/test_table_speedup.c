@@ -317,7 +317,7 @@ static void of_two_runs_the_later_one_stands(void **state)
     res_collection_free(&all);
 }
 
-/* What contradicts the rest is not shown, and the note names the row. */
+/* A figure that contradicts the rest is not shown, and the note names the row. */
 static void contradictions_are_not_reported(void **state)
 {
     (void)state;
@@ -376,7 +376,7 @@ static void a_busy_machine_is_said_first(void **state)
     res_collection_free(&all);
 }
 
-/* What a hypervisor did with the cores is said, though nothing waited for one. */
+/* Time that a hypervisor took from the cores is reported, though no thread waited for one. */
 static void cores_that_were_apart_are_said(void **state)
 {
     (void)state;
@@ -466,7 +466,7 @@ static void empty_stores_have_tables(void **state)
 
 /* ---- in 80 columns -------------------------------------------------------------------------- */
 
-/* What stands below the table at 80 columns, where processes and program have no room. */
+/* The lines below the table at 80 columns, where processes and program have no room. */
 static void a_narrow_table_says_processes_and_program(void **state)
 {
     (void)state;

@@ -266,7 +266,7 @@ static void text_grows(void **state)
     bn_text_free(NULL);
 }
 
-/* What asks for more than there can be; CASE says how. */
+/* Asks for more memory than there can be, in the way of case WHICH. */
 static void ask_too_much(int which)
 {
     bn_arena *arena = bn_arena_new(64);

@@ -73,7 +73,7 @@ static void denormals_are_no_zeros(void **state)
 #endif
 }
 
-/* What has happened, an inexact result or a division by zero, is no other way of computing. */
+/* Exception flags, of an inexact result or a division by zero, do not change how is computed. */
 static void flags_are_no_change(void **state)
 {
     volatile double one = 1, zero = 0;

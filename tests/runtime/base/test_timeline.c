@@ -120,7 +120,7 @@ static void annotations_nest(void **state)
     assert_string_equal(bn_timeline_name(t, outer), "outer");
     assert_true(outer->begin_ns > 0 && outer->end_ns >= left->end_ns);
     assert_true(left->end_ns >= bn_timeline_at(t, 2)->end_ns);
-    /* What a step leaves open ends with it. */
+    /* Spans that a step leaves open end with it. */
     bn_timeline_step_begin(t, BN_STEP_MEASURED, 0);
     bn_timeline_open(t, BN_SPAN_ANNOTATION, "in the step");
     bn_timeline_step_end(t, 1, 99);
@@ -225,7 +225,7 @@ static void a_file_gives_the_same_back(void **state)
         assert_int_equal(a->done.at_ns, b->done.at_ns);
         assert_string_equal(bn_timeline_name(t, a), bn_timeline_name(back, b));
     }
-    /* What had not ended ends with the last that is known. */
+    /* A span that had not ended ends with the last known time. */
     const bn_span *cut = bn_timeline_at(back, bn_timeline_count(back) - 1);
     assert_int_equal(cut->end_ns, cut->begin_ns);
     bn_timeline_free(back);

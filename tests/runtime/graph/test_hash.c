@@ -127,8 +127,7 @@ static void programs_differ_in_their_hash(void **state)
     tg_trace_free(other);
 }
 
-/* What lies past the rank or the counts in a caller's struct is not part of the
- * program. */
+/* Bytes past the rank or the counts in a caller's struct are not part of the program. */
 static void rubbish_past_the_rank_does_not_count(void **state)
 {
     fixture *f = *state;

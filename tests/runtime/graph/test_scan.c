@@ -272,7 +272,7 @@ static void a_loop_costs_what_its_rounds_do(void **state)
     assert_true(cost[1].nodes < cost[0].nodes);
 }
 
-/* What the gradient needs crosses from the forward graph, and no graph runs the rounds twice. */
+/* The gradient's inputs come from the forward graph, and no graph runs the loop twice. */
 static void phases_have_a_loop_each(void **state)
 {
     static const unsigned three[TG_PHASE_COUNT] = {[TG_PHASE_BACKWARD] = 1, [TG_PHASE_UPDATE] = 2};
@@ -302,7 +302,7 @@ static size_t count_of(const char *text, const char *word)
     return count;
 }
 
-/* What a round saves, and the products and barriers of the backward one. */
+/* Values that an iteration saves, and the products and barriers of the backward one. */
 typedef struct saving {
     size_t saved, products, barriers, to_host, back;
     double macs, offloaded;

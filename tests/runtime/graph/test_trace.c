@@ -22,7 +22,7 @@ static void the_first_error_stays(void **state)
     assert_int_equal(tg_trace_status(f->t, &st), BN_INVALID);
     assert_true(has_identifiers(st.message, "layer1.conv2: add:|tensor<2x3xf32>|tensor<3x2xf32>"));
 
-    /* What follows does nothing, whatever it is given. */
+    /* After an error, ops do nothing, whatever their arguments. */
     size_t nodes = tg_trace_node_count(f->t);
     tg_tensor *more = tg_exp(f->t, tg_mul(f->t, bad, f->b)), *mean, *variance, *grad;
     more = tg_reshape(f->t, tg_transpose(f->t, more, NULL), 1, TG_DIMS(6));

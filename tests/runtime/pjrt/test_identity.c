@@ -129,7 +129,7 @@ static uint64_t epoch_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What other processes load: they may have loaded what lay there in between, moved back or not. */
+/* Files that other processes load: they may have loaded a file that replaced it in between. */
 static void a_file_for_another_process_is_looked_at_strictly(void **state)
 {
     char wanted[BN_SHA256_TEXT];

@@ -117,7 +117,7 @@ static void forms_of_programs_are_told_apart(void **state)
     rt_topology_destroy(topology);
 }
 
-/* What the plugin wrote by hand, the reader reads. */
+/* The plugin writes the program by hand; the reader reads it. */
 static void optimized_program_is_read(void **state)
 {
     (void)state;

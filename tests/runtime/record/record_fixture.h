@@ -257,7 +257,7 @@ static inline size_t processes(const char *folder, size_t index, char *path, siz
     return count;
 }
 
-/* What one process left in its folder. */
+/* The recording of one process. */
 static inline recording recording_of(const char *process)
 {
     recording r = {.count = 0};

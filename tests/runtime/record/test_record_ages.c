@@ -65,7 +65,7 @@ static void asks_for_less(const char *folder)
                                     .buffer = result};
     MUST(!r.api->PJRT_Buffer_Destroy(&end));
     raw_free(&r);
-    /* What the recorder asked for by itself it gave back. */
+    /* The recorder has released all objects that it requested by itself. */
     MUST(live() == 0);
 }
 
@@ -154,7 +154,7 @@ typedef PJRT_Error *load_call(load_args *args);
 
 static const PJRT_Api *bare_api;
 
-/* What the simulated plugin lacks: it can load what it has stored. */
+/* Deserialization, which the simulated plugin lacks. */
 static PJRT_Error *plugin_loads(load_args *args)
 {
     PJRT_Executable_Serialize_Args stored = {

@@ -203,7 +203,7 @@ static void a_program_that_finds_no_room_ends_the_recording(void **state)
 
 /* ---- growth --------------------------------------------------------------------------------- */
 
-/* What happens when room is reserved. */
+/* The outcome of reserving disk space. */
 static enum { AS_EVER, KILLED, HALF_TAKEN } growth;
 
 /* In front of the C library's: the recorder calls this one. */

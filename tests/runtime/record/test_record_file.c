@@ -207,7 +207,7 @@ static void forks(const char *folder)
     pid_t child = fork();
     MUST(child >= 0);
     if (child == 0) {
-        /* What the parent had is of no use here: its threads are gone. */
+        /* The parent's runner is of no use here: its threads are gone. */
         runner mine = runner_new(NULL, ADD);
         add_often(&mine, 7, true);
         runner_free(&mine);

@@ -1,7 +1,7 @@
 /*
  * test_record_wrapped.c - calls that few programs make: buffers that are made without bytes, views,
  * aliases, copies, parts that are read, memory that is deleted, and an execution on two devices.
- * What the simulated plugin refuses is put into its table by the test.
+ * Functions that the simulated plugin lacks are put into its table by the test.
  */
 #include "tests/runtime/record/raw_fixture.h"
 
@@ -183,7 +183,7 @@ static void ways_to_make_a_buffer_are_told(void **state)
     assert_int_equal(t.event.field[5], device[0].event.field[0]);
     t = assert_made(&r, VIEW, RECORD_VIEW, PJRT_Buffer_Type_S64, 24, dims, 1);
     assert_int_equal(t.event.field[5], device[0].event.field[0]);
-    /* What the call does not say the plugin is asked. */
+    /* The plugin is asked for anything that the call does not state. */
     t = assert_made(&r, ALIAS, RECORD_ALIAS, PJRT_Buffer_Type_PRED, 7, seven, 1);
     assert_int_equal(t.event.field[5], device[0].event.field[0]);
     for (size_t i = TO_DEVICE; i <= TO_MEMORY; i++) {

@@ -267,7 +267,8 @@ static void devices_are_found_beside_what_is_not_known(void **state)
         {"declared-v6", "jax.buffer_donor", "mhlo.memory_kind", 2, 3, "mhlo.sharding"},
         {"declared-v2", "jax.buffer_donor", "mhlo.memory_kind", 2, 3, "mhlo.sharding"},
         {"declared-portable", "jax.buffer_donor", "mhlo.memory_kind", 2, 3, "mhlo.sharding"},
-        /* What is not known may name any device: a count that is no number, other properties. */
+        /* Unreadable declarations may name any device: a count that is no number, other properties.
+         */
         {"declared-v6", "jax.global_constant", "mhlo.num_partitions", 2, INT64_MAX,
          "mhlo.num_partitions"},
         {"op-all_to_all", "all_to_all", "all_reduce", 0, INT64_MAX, "stablehlo.all_reduce"},

@@ -129,7 +129,7 @@ static void the_outer_main_counts(void **state)
     "\"func.func\"() <{arg_attrs = #a, function_type = (tensor<f32>) -> (), "                      \
     "sym_name = \"main\"}> ({ }) : () -> ()"
 
-/* What the first statement says of its own value is not said of the result. */
+/* Attributes of the first statement's value are not attributes of the result. */
 static void a_lone_result_has_no_attributes(void **state)
 {
     (void)state;

@@ -2,7 +2,7 @@
  * large graphs, orders that are all different. */
 #include "tests/runtime/stablehlo/diff_fixture.h"
 
-/* What a difference of T says. */
+/* Asserts the text of difference INDEX of T. */
 static void assert_words(const two *t, size_t index, const char *want)
 {
     bn_text text = {0};
@@ -155,7 +155,7 @@ static void each_reason_is_told(void **state)
                  "results: 1 in A, 2 in B");
 }
 
-/* What an argument and the function say counts, too. */
+/* Attributes of arguments and of the function count, too. */
 static void signatures_are_compared(void **state)
 {
     (void)state;
@@ -278,7 +278,7 @@ static void regions_are_not_mixed_up(void **state)
 
 #define MANY 10000
 
-/* What differs in a large graph. */
+/* A variant of a large graph. */
 typedef struct variant {
     size_t batch;             /* the first dimension of all types; 0: 4 */
     size_t more;              /* the layer, from 1, that has one statement more */

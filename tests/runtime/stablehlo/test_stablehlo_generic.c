@@ -204,7 +204,7 @@ static void each_op_says_the_same(void **state)
         if (differences(program(ops[i].usual, false), program(ops[i].generic, true)) != 0 ||
             differences(program(ops[i].generic, true), program(ops[i].usual, false)) != 0)
             fail_msg("%s differs in its generic form", ops[i].usual);
-        /* What no op knows of is as it was. */
+        /* Two equal programs have no differences. */
         assert_int_equal(differences(program(ops[i].usual, false), program(ops[i].usual, false)),
                          0);
     }
@@ -223,7 +223,7 @@ static void what_differs_is_found_across_the_forms(void **state)
     }
 }
 
-/* What is said of a function, of its values and of the module. */
+/* Attributes of a function, of its values and of the module. */
 static void what_functions_say_is_compared(void **state)
 {
     (void)state;

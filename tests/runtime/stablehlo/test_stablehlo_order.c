@@ -116,7 +116,7 @@ static void shuffled_statements_are_the_same(void **state)
         }
 }
 
-/* What has changed is found wherever it stands now, and what is computed of it is not told. */
+/* A changed statement is found wherever it is now, and its users are not reported. */
 static void one_change_is_found_in_a_shuffle(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static char *takers(int count, const int *order, const char *value)
     return out.data;
 }
 
-/* What is computed of the change has another order, too. */
+/* The users of the change are in another order, too. */
 static void what_follows_in_a_shuffle_is_not_told(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void what_follows_in_a_shuffle_is_not_told(void **state)
 
 #define SAME(attribute) TWO(attribute, "arg0", "arg1")
 
-/* What stands in regions follows what it stands in, to another place and through a change. */
+/* Statements in a region follow the op that has it, to another position and through a change. */
 static void regions_may_stand_elsewhere(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static char *layers(const char *change, int left_out)
     return out.data;
 }
 
-/* What takes them tells which of many equal constants is gone, even below a change. */
+/* Their users identify which of many equal constants is gone, even below a change. */
 static void equal_constants_do_not_lead_astray(void **state)
 {
     (void)state;

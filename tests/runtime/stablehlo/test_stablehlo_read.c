@@ -12,7 +12,7 @@ static const shlo_node *find(const shlo_graph *g, const char *name)
     return NULL;
 }
 
-/* What gives operand INDEX of NODE. */
+/* The node that computes operand INDEX of NODE. */
 static const shlo_node *giver(const shlo_graph *g, const shlo_node *node, uint32_t index)
 {
     assert_true(index < node->operand_count);
@@ -67,7 +67,7 @@ static void our_own_text_is_read(void **state)
     shlo_graph_free(g);
 }
 
-/* What MLIR's own printer writes: regions, several results, places behind aliases. */
+/* Output of MLIR's own printer: regions, several results, aliased source locations. */
 static const char of_jax[] =
     "#loc = loc(unknown)\n"
     "#loc1 = loc(\"p['w']\")\n"
@@ -269,7 +269,7 @@ static void what_is_no_graph_is_refused(void **state)
     refused(MAIN, SHLO_MOST_BYTES + 1, "may have");
 }
 
-/* What was defined in a region is gone behind it. */
+/* Names defined in a region end with it. */
 static void names_end_with_their_region(void **state)
 {
     (void)state;

@@ -122,7 +122,7 @@ static char *chain_text(size_t count, size_t more)
     return end(&out, last);
 }
 
-/* What is wide: MANY statements that take the argument alone, and a tree of sums of them all. */
+/* Wide graphs: MANY statements that take the argument alone, and a tree of sums of them all. */
 typedef enum wide {
     WIDE,      /* each says something else */
     BACKWARDS, /* the same from the last to the first */

@@ -211,7 +211,8 @@ extern PJRT_Extension_Base fake_first_extension;
 FAKE_ENTRIES(X)
 #undef X
 
-/* What the plugin has only where it is to lie by them: others see that it lacks them. */
+/* Functions that the plugin has only where an option makes it lie by them; otherwise it lacks them.
+ */
 #define FAKE_LIARS(X)                                                                              \
     X(DeviceDescription_DebugString, "lie_description")                                            \
     X(LoadedExecutable_AddressableDevices, "lie_program_devices")                                  \

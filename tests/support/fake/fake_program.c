@@ -38,7 +38,7 @@ PJRT_Error *fake_program_new(const char *text, size_t size, PJRT_Executable **pr
                           "-:1:1: error: no function @main with types the fake reads\n  ^\n");
 }
 
-/* What a caller must not forget: real plugins abort on empty options. */
+/* Options are required: real plugins abort on empty ones. */
 static PJRT_Error *compile_check(const PJRT_Program *program, size_t options_size)
 {
     if (options_size == 0 || program->format_size != 4 || memcmp(program->format, "mlir", 4) != 0)
@@ -111,7 +111,7 @@ PJRT_Error *fake_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecuta
     return fake_program_new(text, strlen(text), &args->executable);
 }
 
-/* What follows "module @" in the text, "" where nothing does. Longer than its size tells. */
+/* The name behind "module @" in the text, "" where there is none. Longer than its size states. */
 PJRT_Error *fake_Executable_Name(PJRT_Executable_Name_Args *args)
 {
     static const char before[] = "module @";

@@ -14,7 +14,7 @@ static sim_cost cost_of(const sim_program *program)
     return cost;
 }
 
-/* What one statement costs. */
+/* The cost of one statement. */
 static sim_cost cost_of_body(const char *arguments, const char *body, const char *type)
 {
     sim_program *program = read_body(arguments, body, type);
@@ -283,8 +283,8 @@ static void test_peak(void **state)
 
 /* ---- whole steps ------------------------------------------------------------------------ */
 
-/* What the simulator counts and the op table does not: random bits, and that a sort
- * looks at an element more than once. */
+/* Operations that the simulator counts and the op table does not: random bits, and a sort's
+ * repeated comparisons of an element. */
 static double other_operations(const sim_program *p, const sim_cost *cost)
 {
     double sum = 0;

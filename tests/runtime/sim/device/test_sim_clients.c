@@ -138,7 +138,7 @@ static rt_buffer *square(rt_client *client, float value)
     return buffer;
 }
 
-/* What the second device computes of a copy whose source the first still computes. */
+/* The second device computes with a copy whose source the first still computes. */
 static void what_is_still_computed_is_copied_in_its_turn(void **state)
 {
     (void)state;

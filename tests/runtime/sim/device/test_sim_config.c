@@ -353,7 +353,7 @@ static bn_code load_copy(const char *age, rt_plugin **copy, bn_status *st)
     return code;
 }
 
-/* What every plugin can do: compile, execute, donate nothing, read back, profile. */
+/* The basic operations of a plugin: compile, execute without donation, read back, profile. */
 static void works(rt_plugin *plugin)
 {
     bn_status st = {0};

@@ -287,7 +287,7 @@ static void wandering_forgets_at_its_rate(void **state)
     static double x[COUNT], fresh[COUNT];
     const double kept = exp(-1 / 20.0);
     log_factors("seed=2 wander_sd=0.1 wander_executions=20", 0, x, COUNT);
-    /* What is new in each value is drawn independently; the rest is of the value before. */
+    /* The innovations of the AR(1) process are independent. */
     for (size_t i = 1; i < COUNT; i++)
         fresh[i] = x[i] - kept * x[i - 1];
     assert_normal(fresh + 1, COUNT - 1, 0.1 * sqrt(1 - kept * kept));

@@ -13,7 +13,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What a callback saw. */
+/* The calls of a callback. */
 typedef struct seen {
     atomic_int calls;
     int order; /* of all callbacks of the test, from 1 */

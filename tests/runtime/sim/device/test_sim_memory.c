@@ -84,7 +84,7 @@ static void out_of_memory_names_the_sizes(void **state)
     rt_client_destroy(client);
 }
 
-/* What an execution needs beside its results is there for as long, and not after. */
+/* Temporaries of an execution are allocated while it runs, and not after. */
 static void temporaries_count_while_a_program_runs(void **state)
 {
     (void)state;

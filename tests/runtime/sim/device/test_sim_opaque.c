@@ -181,7 +181,7 @@ static void opaque_programs_are_not_stored(void **state)
     rt_client_destroy(client);
 }
 
-/* What others compiled with goes along: their device is moved, their flags mean nothing here. */
+/* Compile options of others are accepted: their device is moved, their flags are ignored. */
 static void foreign_options_go_along(void **state)
 {
     (void)state;

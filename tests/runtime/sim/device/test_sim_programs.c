@@ -43,7 +43,7 @@ static void values_are_computed_or_zeros(void **state)
         assert_ok(rt_execute(a.executable, a.arguments, 2, NULL, 0, &result, NULL, &st), &st);
         assert_true(sim_first(a.client, result, 4) == rows[i].result);
         rt_buffer_release(a.client, result);
-        /* What came from the host stays what it was. */
+        /* The argument that came from the host is unchanged. */
         assert_true(sim_first(a.client, a.arguments[1], 4) == 2);
         sim_adder_free(&a);
     }

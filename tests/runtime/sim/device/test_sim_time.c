@@ -7,8 +7,8 @@
 #include "tests/runtime/sim/device/sim_fixture.h"
 #include "tests/support/live.h"
 
-/* What the best try may lose to the machine, in us; how many tries there are at least,
- * and for how long more follow where none was good enough: others may have the cores. */
+/* Allowed excess of the best try, in us; the least number of tries; and for how long more follow
+ * while none was good enough, since other processes may have the cores. */
 #define SLACK_US 400
 #define TRIES    8
 #define PATIENCE 20e6
@@ -286,8 +286,8 @@ static void modules_have_stated_times(void **state)
     }
 }
 
-/* What is not stated takes the model's time, or is refused; what is stated is compiled either way.
- */
+/* Programs without a stated time take the model's time, or are refused; those with one are compiled
+ * either way. */
 static void modules_may_have_stated_times_only(void **state)
 {
     (void)state;

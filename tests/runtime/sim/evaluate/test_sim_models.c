@@ -138,7 +138,7 @@ static void training_steps_are_as_on_the_device(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         check_step(names[i], (model_options){.small = true, .train = true, .batch = 2});
     check_step("gpt2", (model_options){.small = true, .train = true, .scan = true, .batch = 2});
-    /* What is made again behind barriers, and calls that say where values lie. */
+    /* Recomputation behind barriers, and annotations of where values are. */
     check_step("gpt2", (model_options){.small = true,
                                        .train = true,
                                        .scan = true,
