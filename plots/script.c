@@ -98,12 +98,10 @@ plot_figure_text plot_time_text(double ns)
 
 plot_figure_text plot_difference_text(res_interval ns)
 {
-    plot_figure_text figure = {RES_UNKNOWN_TEXT};
-    const res_difference_shown shown = res_difference_shows(ns);
-    if (shown == RES_DIFFERENCE_UNKNOWN || shown == RES_DIFFERENCE_SIGNIFICANT)
+    if (res_difference_shows(ns) != RES_DIFFERENCE_BELOW)
         return plot_time_text(ns.estimate);
-    if (shown == RES_DIFFERENCE_BELOW)
-        snprintf(figure.text, sizeof figure.text, "< %.28s", plot_time_text(ns.high).text);
+    plot_figure_text figure;
+    snprintf(figure.text, sizeof figure.text, "< %.28s", plot_time_text(ns.high).text);
     return figure;
 }
 

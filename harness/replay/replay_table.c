@@ -148,11 +148,10 @@ static void put_time(json_t *row, double ns, double scale)
 /* The same of a difference of two measured times, as other tables show it. */
 static void put_difference(json_t *row, res_interval ns, double scale)
 {
-    const res_difference_shown shown = res_difference_shows(ns);
-    if (shown == RES_DIFFERENCE_BELOW)
+    if (res_difference_shows(ns) == RES_DIFFERENCE_BELOW)
         res_sheet_put(row, "< %.3f", ns.high / scale);
     else
-        put_time(row, shown == RES_DIFFERENCE_NOT_SIGNIFICANT ? (double)NAN : ns.estimate, scale);
+        put_time(row, ns.estimate, scale);
 }
 
 static void put_line(json_t *rows, const char *what, res_interval ns, double of)

@@ -1,6 +1,6 @@
 /*
- * doctor.c - what keeps a step from being as fast as its device: the rules, held against each row,
- * and the bound of a step.
+ * doctor.c - what keeps a step from being as fast as its device: the rules, held against each
+ * row.
  *
  * A rule is violated where its cost is significantly above a share of the step: where there is an
  * interval, by its lower bound. The costs of two rules may overlap: steps in flight hide what a
@@ -132,93 +132,4 @@ res_doctor_finding *res_doctor(const res_speedup *speedup, size_t *count)
             *count += is_violated(speedup, i, (res_rule)r, &all[*count]);
     qsort(all, *count, sizeof *all, order);
     return all;
-}
-
-/* ---- what bounds a step -----------------------------------------------------------------------
- */
-
-const char *res_bound_name(res_bound bound)
-{
-    static const char *const names[RES_BOUND_COUNT] = {
-        [RES_BOUND_UNKNOWN] = "unknown",         [RES_BOUND_DEVICE] = "device-bound",
-        [RES_BOUND_COMPILE] = "compile-bound",   [RES_BOUND_TRACING] = "tracing-bound",
-        [RES_BOUND_DISPATCH] = "dispatch-bound", [RES_BOUND_INPUT] = "input-bound",
-        [RES_BOUND_READ] = "read-bound"};
-    return names[bound];
-}
-
-/* Calls of the plugin, handles that go back to it, and what it takes beyond the device's work. */
-static double cost_of_dispatch(const res_process *p, const void *context)
-{
-    (void)context;
-    return res_cost_exposed(p, BN_PART_RELEASE);
-}
-
-/* Values read, or computed by the host. */
-static double cost_of_values(const res_process *p, const void *context)
-{
-    (void)context;
-    return res_rule_reads.cost(p) + res_rule_fallbacks.cost(p);
-}
-
-/* Programs written, looked for and made, in the mean step. */
-static double cost_of_programs(const res_process *p, const void *context)
-{
-    static const bn_part parts[] = {BN_PART_LOOKUP, BN_PART_LOWER, BN_PART_COMPILE};
-    (void)context;
-    return res_cost_mean(p, parts, sizeof parts / sizeof *parts);
-}
-
-/* Whether the steps of ROW still make programs, and take longer for that than the device works;
- * where that is unknown, than for all else. */
-static bool makes_programs(const res_speedup_row *row)
-{
-    const double device_ns = res_cost_device_of_row(row);
-    const double mean_ns = res_pool_estimate(&row->pool, mean_wall, NULL).mean;
-    const double own_ns = res_pool_estimate(&row->pool, cost_of_programs, NULL).mean;
-    return res_step_programs(row) > 0 && own_ns > (isfinite(device_ns) ? device_ns : mean_ns / 2);
-}
-
-/* The longest wait of the device, by the costs of the rules; *NS gets how long. Without a device
- * time it is unknown for how long a read only waits for the device. */
-static res_bound longest(const res_speedup_row *row, double *ns)
-{
-    const bool known = isfinite(res_cost_device_of_row(row));
-    const struct {
-        res_bound bound;
-        res_process_value *cost;
-        const res_doctor_rule *rule; /* of cost_to */
-        bool applies;
-    } waits[] = {{RES_BOUND_TRACING, cost_to, &res_rule_tracing, true},
-                 {RES_BOUND_DISPATCH, cost_of_dispatch, NULL, true},
-                 {RES_BOUND_INPUT, cost_to, &res_rule_input, res_rule_input.count(row) > 0},
-                 {RES_BOUND_READ, cost_of_values, NULL, known}};
-    res_bound bound = RES_BOUND_UNKNOWN;
-    *ns = 0;
-    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-        if (!waits[i].applies)
-            continue;
-        const double own_ns = res_pool_estimate(&row->pool, waits[i].cost, waits[i].rule).mean;
-        /* False where it is unknown. */
-        if (own_ns > *ns) {
-            *ns = own_ns;
-            bound = waits[i].bound;
-        }
-    }
-    return bound;
-}
-
-res_bound res_doctor_bound(const res_speedup_row *row, double *busy)
-{
-    const double wall_ns = row->figures.wall.value.estimate;
-    const double share = res_cost_device_of_row(row) / wall_ns;
-    double ns = 0;
-    if (busy)
-        *busy = isfinite(share) ? share : (double)NAN;
-    if (makes_programs(row))
-        return RES_BOUND_COMPILE;
-    if (share >= RES_DOCTOR_BUSY)
-        return RES_BOUND_DEVICE;
-    const res_bound bound = longest(row, &ns);
-    return isfinite(share) || ns >= 0.5 * wall_ns ? bound : RES_BOUND_UNKNOWN;
 }

@@ -79,9 +79,9 @@ void res_doctor_advice(const res_doctor_finding *finding, const res_experiment *
 
 /* The bound of a step. */
 typedef enum res_bound {
-    RES_BOUND_UNKNOWN,  /* no device time is known, and no part of the host is half of the step */
+    RES_BOUND_UNKNOWN,
     RES_BOUND_COMPILE,  /* steps make programs, for longer than the device works */
-    RES_BOUND_DEVICE,   /* else: the device works for nine tenths of the step */
+    RES_BOUND_DEVICE,   /* else: the device works for RES_DOCTOR_BUSY of the step */
     RES_BOUND_TRACING,  /* else: what the device waits for longest. Trace, hash and lookup; */
     RES_BOUND_DISPATCH, /* calls, and the fixed cost of executions; */
     RES_BOUND_INPUT,    /* the batch; */
@@ -90,9 +90,30 @@ typedef enum res_bound {
 } res_bound;
 const char *res_bound_name(res_bound bound); /* "device-bound", ...; "unknown" */
 #define RES_DOCTOR_BUSY 0.9
-/* The bound of the steps of ROW, which has a good process. *BUSY (NULL allowed) gets the share of
- * the step for which the device works, NaN where that is unknown. */
-res_bound res_doctor_bound(const res_speedup_row *row, double *busy);
+
+/* Why a bound is unknown. */
+typedef enum res_bound_reason {
+    RES_BOUND_KNOWN,
+    RES_BOUND_NO_DEVICE, /* no device time, and no part of the host is half of the step */
+    RES_BOUND_TOO_FEW,   /* fewer than RES_LEAST_PROCESSES processes know the times: no interval */
+    RES_BOUND_WIDE,      /* the interval of a share that decides includes the limit */
+    RES_BOUND_CLOSE,     /* the two longest waits of the device do not differ significantly */
+    RES_BOUND_NO_CAUSE   /* the device waits, and no part of the host is RES_DOCTOR_SHARE of it */
+} res_bound_reason;
+/* "too few processes", ...; "" where the bound is known. */
+const char *res_bound_reason_name(res_bound_reason reason);
+
+typedef struct res_bound_found {
+    res_bound bound;
+    res_bound_reason reason;
+    /* Device time over wall time of a step, formed within each process; NaN: unknown. The bounds
+     * are NaN below RES_LEAST_PROCESSES processes. */
+    res_interval busy;
+    size_t device_processes, processes; /* that know it, of those that count */
+} res_bound_found;
+/* The bound of the steps of ROW that its intervals allow, each at 95 %. Unknown where all processes
+ * failed. */
+res_bound_found res_doctor_bound(const res_speedup_row *row);
 
 /* The most frequent cause of RULE in the explanation that RECORD keeps: an object as
  * docs/json-record.md has it, which is the record's. NULL: it keeps none, or it has none. *MORE:

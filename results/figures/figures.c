@@ -49,30 +49,19 @@ res_figure res_time(double ns)
 
 res_difference_shown res_difference_shows(res_interval ns)
 {
-    const bool bounds = isfinite(ns.low) && isfinite(ns.high);
     if (isnan(ns.estimate))
         return RES_DIFFERENCE_UNKNOWN;
-    if (bounds ? ns.low > 0 : ns.estimate > 0)
-        return RES_DIFFERENCE_SIGNIFICANT;
-    return bounds && ns.high >= 0 ? RES_DIFFERENCE_BELOW : RES_DIFFERENCE_NOT_SIGNIFICANT;
+    const bool bounds = isfinite(ns.low) && isfinite(ns.high);
+    return bounds && !res_excludes(ns, 0) ? RES_DIFFERENCE_BELOW : RES_DIFFERENCE_SIGNIFICANT;
 }
 
 res_figure res_time_difference(res_interval ns)
 {
-    res_figure figure = {RES_UNKNOWN_TEXT};
-    switch (res_difference_shows(ns)) {
-    case RES_DIFFERENCE_UNKNOWN:
-    case RES_DIFFERENCE_SIGNIFICANT:
+    if (res_difference_shows(ns) != RES_DIFFERENCE_BELOW)
         return res_time(ns.estimate);
-    case RES_DIFFERENCE_BELOW: {
-        res_figure bound = res_time(ns.high);
-        snprintf(figure.text, sizeof figure.text, "< %.*s", (int)sizeof figure.text - 3,
-                 bound.text);
-        return figure;
-    }
-    case RES_DIFFERENCE_NOT_SIGNIFICANT:
-        break;
-    }
+    res_figure figure;
+    const res_figure bound = res_time(ns.high);
+    snprintf(figure.text, sizeof figure.text, "< %.*s", (int)sizeof figure.text - 3, bound.text);
     return figure;
 }
 

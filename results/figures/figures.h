@@ -47,16 +47,15 @@ res_figure res_amount(double amount);
  * pictures and pages alike. */
 typedef enum res_difference_shown {
     RES_DIFFERENCE_UNKNOWN,     /* there is none */
-    RES_DIFFERENCE_SIGNIFICANT, /* the estimate: significant (res_excludes), or there is no interval
-                            and the estimate is above zero */
+    RES_DIFFERENCE_SIGNIFICANT, /* the estimate with its sign: significant (res_excludes), or there
+                                   is no interval */
     RES_DIFFERENCE_BELOW,       /* the upper bound, after "<": zero is within the interval */
-    RES_DIFFERENCE_NOT_SIGNIFICANT /* RES_UNKNOWN_TEXT: there is no interval, and the estimate is
-                               not above zero */
+    RES_DIFFERENCE_REFUSED      /* RES_UNKNOWN_TEXT: it contradicts other figures */
 } res_difference_shown;
 res_difference_shown res_difference_shows(res_interval ns);
 #define RES_UNKNOWN_TEXT "unknown"
-/* A difference of two measured times as res_difference_shows says: "1.1 ms", "< 1.2 ms",
- * "unknown", "-". */
+/* A difference of two measured times as res_difference_shows says: "1.1 ms", "-0.2 ms", "< 1.2 ms",
+ * "-". */
 res_figure res_time_difference(res_interval ns);
 /* The bounds of a difference in the unit and decimals of the figure that res_time_difference shows:
  * "[-0.42, 1.06]" next to "< 1.06 ms". */

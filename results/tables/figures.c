@@ -27,7 +27,7 @@ res_figure res_time_refusable(res_interval ns, bool refused)
 static res_difference_shown shows(res_interval ns, bool refused, res_metric metric)
 {
     if (metric == RES_METRIC_OVERHEAD)
-        return refused ? RES_DIFFERENCE_NOT_SIGNIFICANT : res_difference_shows(ns);
+        return refused ? RES_DIFFERENCE_REFUSED : res_difference_shows(ns);
     return isnan(ns.estimate) ? RES_DIFFERENCE_UNKNOWN : RES_DIFFERENCE_SIGNIFICANT;
 }
 

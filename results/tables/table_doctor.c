@@ -43,22 +43,34 @@ static void put_cost(const res_doctor_finding *c, bn_text *out)
 /* ---- goodput ----------------------------------------------------------------------------------
  */
 
-/* Device time of a step over its wall time; NaN: unknown. */
-static double goodput(const res_speedup_row *row)
+/* "(device 95 % [93, 97])", with the processes that it is of where others do not know it, and why
+ * the bound is unknown. */
+static void put_detail(const res_bound_found *found, bn_text *out)
 {
-    double busy = (double)NAN;
-    if (row->pool.count > 0)
-        (void)res_doctor_bound(row, &busy);
-    return busy;
+    static const char *const reasons[] = {
+        [RES_BOUND_KNOWN] = "",
+        [RES_BOUND_NO_DEVICE] = "no device time",
+        [RES_BOUND_TOO_FEW] = "needs 3 processes that know the device time",
+        [RES_BOUND_WIDE] = "the interval is too wide; more --processes may decide",
+        [RES_BOUND_CLOSE] = "two causes are about alike",
+        [RES_BOUND_NO_CAUSE] = "no part of the host explains the wait"};
+    const char *reason = reasons[found->reason];
+    if (isnan(found->busy.estimate) && !reason[0])
+        return;
+    bn_text_putc(out, '(');
+    if (isfinite(found->busy.estimate)) {
+        bn_text_printf(out, "device %.0f %%", 100 * found->busy.estimate);
+        if (isfinite(found->busy.low))
+            bn_text_printf(out, " [%.0f, %.0f]", 100 * found->busy.low, 100 * found->busy.high);
+        if (found->device_processes < found->processes)
+            bn_text_printf(out, " in %zu of %zu processes", found->device_processes,
+                           found->processes);
+        bn_text_puts(out, reason[0] ? "; " : "");
+    }
+    bn_text_printf(out, "%s)", reason);
 }
 
-/* The bound of ROW's steps; "unknown" also where all of its processes failed. */
-static const char *verdict_of(const res_speedup_row *row)
-{
-    return res_bound_name(row->pool.count > 0 ? res_doctor_bound(row, NULL) : RES_BOUND_UNKNOWN);
-}
-
-/* A line for each verdict: "device-bound: bert train lazy (device 95 %)". */
+/* A line for each verdict: "device-bound: bert train lazy (device 95 % [93, 97])". */
 static void put_verdicts(const res_speedup *speedup, res_format format, bn_text *out)
 {
     for (int bound = 0; bound < RES_BOUND_COUNT; bound++) {
@@ -66,13 +78,13 @@ static void put_verdicts(const res_speedup *speedup, res_format format, bn_text 
         bn_text text = {0};
         for (size_t i = 0; i < speedup->count; i++) {
             const res_speedup_row *row = &speedup->rows[i];
-            char detail[32] = "";
-            double busy;
-            if (row->pool.count == 0 || res_doctor_bound(row, &busy) != (res_bound)bound)
+            const res_bound_found found = res_doctor_bound(row);
+            bn_text detail = {0};
+            if (row->pool.count == 0 || found.bound != (res_bound)bound)
                 continue;
-            if (isfinite(busy))
-                snprintf(detail, sizeof detail, "(device %.0f %%)", 100 * busy);
-            res_speedup_name_row(speedup, row, &list, "%s", detail);
+            put_detail(&found, &detail);
+            res_speedup_name_row(speedup, row, &list, "%s", detail.data ? detail.data : "");
+            bn_text_free(&detail);
         }
         if (list.count > 0) {
             bn_text_printf(&text, "%s: ",
@@ -92,7 +104,7 @@ static void put_health(const res_speedup *speedup, res_format format, bn_text *o
     size_t known = 0, failed = 0;
     bn_text text = {0};
     for (size_t i = 0; i < speedup->count; i++) {
-        const double share = goodput(&speedup->rows[i]);
+        const double share = res_doctor_bound(&speedup->rows[i]).busy.estimate;
         failed += speedup->rows[i].pool.count == 0;
         if (!isfinite(share))
             continue;
@@ -215,8 +227,16 @@ static void put_json(const res_speedup *speedup, const res_doctor_finding *list,
     for (size_t i = 0; i < speedup->count; i++) {
         json_t *object = json_object();
         res_json_identity(object, "goodput", speedup->rows[i].record);
-        json_object_set_new(object, "goodput", res_json_real(goodput(&speedup->rows[i])));
-        json_object_set_new(object, "verdict", json_string(verdict_of(&speedup->rows[i])));
+        const res_bound_found found = res_doctor_bound(&speedup->rows[i]);
+        json_object_set_new(object, "goodput", res_json_real(found.busy.estimate));
+        json_object_set_new(object, "goodput_low", res_json_real(found.busy.low));
+        json_object_set_new(object, "goodput_high", res_json_real(found.busy.high));
+        json_object_set_new(object, "device_processes",
+                            json_integer((json_int_t)found.device_processes));
+        json_object_set_new(object, "processes", json_integer((json_int_t)found.processes));
+        json_object_set_new(object, "verdict", json_string(res_bound_name(found.bound)));
+        json_object_set_new(object, "verdict_reason",
+                            json_string(res_bound_reason_name(found.reason)));
         json_array_append_new(goodputs, object);
     }
     json_t *all = json_pack("{so so}", "complaints", complaints, "goodput", goodputs);

@@ -409,20 +409,119 @@ static void captures_that_miss_are_found(void **state)
 /* ---- the verdict ------------------------------------------------------------------------------
  */
 
+/* The latest KNOWN processes of S know their device time, the others do not. */
+static void forget_devices(store *s, size_t known)
+{
+    for (size_t i = 0; i + known < s->count; i++) {
+        s->records[i]->executions[0].device_ns = (double)NAN;
+        s->records[i]->executions[0].device_source = BN_DEVICE_TIME_UNAVAILABLE;
+    }
+}
+
+/* Steps of S are BOUND, or unknown for REASON. */
+static res_bound_found judges(store *s, res_bound bound, res_bound_reason reason)
+{
+    res_speedup table = made(s);
+    const res_bound_found found = res_doctor_bound(&table.rows[0]);
+    if (found.bound != bound || found.reason != reason)
+        fail_msg("%s (%s), not %s (%s)", res_bound_name(found.bound),
+                 res_bound_reason_name(found.reason), res_bound_name(bound),
+                 res_bound_reason_name(reason));
+    res_speedup_free(&table);
+    return found;
+}
+
 /* Steps as P are BOUND. KNOWN: their device time is. */
 static void is_bound(const planted *p, bool known, res_bound bound)
 {
     store s = {.count = 0};
     plant(&s, p);
-    for (size_t i = 0; i < s.count && !known; i++) {
-        s.records[i]->executions[0].device_ns = (double)NAN;
-        s.records[i]->executions[0].device_source = BN_DEVICE_TIME_UNAVAILABLE;
+    forget_devices(&s, known ? PROCESSES : 0);
+    (void)judges(&s, bound, bound != RES_BOUND_UNKNOWN ? RES_BOUND_KNOWN : RES_BOUND_NO_DEVICE);
+    clear(&s);
+}
+
+/* The device works all the time in processes that know it; the slow ones do not. */
+static void some_processes_do_not_speak_for_all(void **state)
+{
+    (void)state;
+    planted fast = healthy, slow = healthy;
+    fast.device_ns = slow.device_ns = 9.7e6;
+    slow.once_ns[BN_PART_OTHER] = slow.part_ns[BN_PART_OTHER] = 9000000;
+    for (size_t known = 0; known <= PROCESSES; known++) {
+        store s = {.count = 0};
+        for (int process = 1; process <= PROCESSES; process++)
+            process_of(&s, process <= (int)(PROCESSES - known) ? &slow : &fast, process);
+        forget_devices(&s, known);
+        const bool enough = known >= RES_LEAST_PROCESSES;
+        const res_bound_found found = judges(&s, enough ? RES_BOUND_DEVICE : RES_BOUND_UNKNOWN,
+                                             enough       ? RES_BOUND_KNOWN
+                                             : known == 2 ? RES_BOUND_TOO_FEW
+                                                          : RES_BOUND_NO_DEVICE);
+        assert_int_equal(found.processes, PROCESSES);
+        if (known >= 2) {
+            assert_int_equal(found.device_processes, known);
+            assert_near(found.busy.estimate, 0.97, 0.005);
+        }
+        clear(&s);
     }
-    res_speedup table = made(&s);
-    const res_bound told = res_doctor_bound(&table.rows[0], NULL);
-    if (told != bound)
-        fail_msg("%s, not %s", res_bound_name(told), res_bound_name(bound));
-    res_speedup_free(&table);
+}
+
+/* One process is no interval, but a recording describes its own steps. */
+static void one_process_has_no_bound_unless_recorded(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    store s = {.count = 0};
+    p.device_ns = 5e6;
+    process_of(&s, &p, 1);
+    const res_bound_found found = judges(&s, RES_BOUND_UNKNOWN, RES_BOUND_TOO_FEW);
+    assert_near(found.busy.estimate, 0.5, 0.01);
+    assert_true(isnan(found.busy.low));
+    clear(&s);
+    s.count = 0;
+    p.mode = "recorded";
+    process_of(&s, &p, 1);
+    (void)judges(&s, RES_BOUND_DISPATCH, RES_BOUND_KNOWN);
+    clear(&s);
+}
+
+static void wide_intervals_leave_the_bound_unknown(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    for (int process = 1; process <= PROCESSES; process++) {
+        planted p = healthy;
+        p.device_ns = process % 2 ? 9.7e6 : 8e6; /* about 0.885 of the step */
+        process_of(&s, &p, process);
+    }
+    const res_bound_found found = judges(&s, RES_BOUND_UNKNOWN, RES_BOUND_WIDE);
+    assert_true(found.busy.low < RES_DOCTOR_BUSY && RES_DOCTOR_BUSY < found.busy.high);
+    clear(&s);
+    /* Tracing and calls take turns in being the longer wait. */
+    s.count = 0;
+    for (int process = 1; process <= PROCESSES; process++) {
+        planted p = healthy;
+        p.mode = "lazy";
+        p.device_ns = 4e6;
+        p.part_ns[BN_PART_TRACE] = process % 2 ? 2500000 : 3500000;
+        process_of(&s, &p, process);
+    }
+    (void)judges(&s, RES_BOUND_UNKNOWN, RES_BOUND_CLOSE);
+    clear(&s);
+}
+
+/* What the device waits for is in no part that has a cause. */
+static void waits_without_a_cause_have_no_bound(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    planted p = healthy;
+    p.device_ns = 5e6;
+    p.part_ns[BN_PART_DISPATCH] = 0;
+    p.part_ns[BN_PART_OTHER] = 4700000;
+    plant(&s, &p);
+    (void)judges(&s, RES_BOUND_UNKNOWN, RES_BOUND_NO_CAUSE);
     clear(&s);
 }
 
@@ -575,6 +674,10 @@ int main(void)
         cmocka_unit_test(the_source_location_of_breaks_is_reported),
         cmocka_unit_test(steps_in_turns_are_found),
         cmocka_unit_test(captures_that_miss_are_found),
+        cmocka_unit_test(some_processes_do_not_speak_for_all),
+        cmocka_unit_test(one_process_has_no_bound_unless_recorded),
+        cmocka_unit_test(wide_intervals_leave_the_bound_unknown),
+        cmocka_unit_test(waits_without_a_cause_have_no_bound),
         cmocka_unit_test(the_bound_of_a_step_is_stated),
         cmocka_unit_test(one_batch_does_not_stand_for_all_lengths),
         cmocka_unit_test(costs_of_one_batch_are_unknown),

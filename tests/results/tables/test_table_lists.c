@@ -121,7 +121,7 @@ static void ranges_have_the_unit_of_the_figure_beside_them(void **state)
     assert_string_equal(res_time_difference_range(below).text, "[-0.42, 1.06]");
     assert_string_equal(res_time_difference(told).text, "204 us");
     assert_string_equal(res_time_difference_range(told).text, "[101, 306]");
-    assert_string_equal(res_time_difference(single).text, RES_UNKNOWN_TEXT);
+    assert_string_equal(res_time_difference(single).text, "-83.0 ms");
     assert_string_equal(res_time_difference_range(single).text, "");
     /* In the table. */
     res_collection all = sample();
