@@ -179,6 +179,7 @@ static bn_code eager_step(mode *m, const mode_call *call, bn_status *st)
 const mode_kind mode_eager = {
     .name = "eager",
     .summary = "compile each op once, execute it at once",
+    .by_op = true,
     .set_hooks = eager_set_hooks,
     .step = eager_step,
 };

@@ -71,8 +71,11 @@ typedef struct mode_options {
 typedef struct mode_info {
     const char *name, *summary;
     bool cuts_graphs; /* takes --graphs other than 1 */
+    bool by_op;       /* each op is a program: there are no graphs to explain or estimate */
 } mode_info;
 bool mode_describe(size_t index, mode_info *info);
+/* The row called NAME; false: there is none, and *INFO is all zeros. */
+bool mode_describe_named(const char *name, mode_info *info);
 
 /* A mode called NAME on device 0 of CLIENT, which must outlive it. BN_NOT_FOUND where no mode
  * has that name, BN_INVALID where it cannot cut a step into that many graphs. */

@@ -62,10 +62,13 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
         cli_check_new(&o->output, "--into-sim", o->into_sim, st) != BN_OK)
         return st->code;
     const cli_list *modes = &o->matrix.axis[RES_AXIS_MODE];
-    if (cli_list_has(modes, "eager") || cli_list_has(modes, "all"))
-        return bn_fail(st, BN_INVALID,
-                       "--mode: estimates are of lazy and capture; in eager mode each op is a "
-                       "program of its own");
+    mode_info info;
+    for (size_t i = 0; mode_describe(i, &info); i++)
+        if (info.by_op && (cli_list_has(modes, info.name) || cli_list_has(modes, "all")))
+            return bn_fail(st, BN_INVALID,
+                           "--mode: estimates are of lazy and capture; in %s mode each op is a "
+                           "program of its own",
+                           info.name);
     return BN_OK;
 }
 

@@ -63,6 +63,8 @@ bool job_front_end_has_mode(const char *front_end, const char *name, const char 
 /* Value INDEX, from 0, of the axis mode or front_end, into WORD; false after the last. Modes that
  * only frameworks have come after bench's own. */
 bool job_mode_name(size_t index, char word[RES_TEXT]);
+/* Whether NAME is a mode of bench in which each op is a program, so that a step has no graphs. */
+bool job_mode_by_op(const char *name);
 bool job_front_end_name(size_t index, char word[RES_TEXT]);
 /* Why W's front end cannot run it, into TEXT; false where it can. Of bench only the mode is
  * checked. */

@@ -345,10 +345,7 @@ static void fill(const expansion *x, job_experiment *e)
 static bool mode_cuts(const char *name)
 {
     mode_info info;
-    for (size_t i = 0; mode_describe(i, &info); i++)
-        if (strcmp(info.name, name) == 0)
-            return info.cuts_graphs;
-    return false;
+    return mode_describe_named(name, &info) && info.cuts_graphs;
 }
 
 /* Why W's --remat or --offload cannot be run, into TEXT; or NULL. Offloaded stacks stay within a
@@ -361,7 +358,7 @@ static const char *why_not_saved(const res_experiment *w, char *text, size_t siz
         return NULL;
     if (strcmp(w->scan, "on") != 0 || strcmp(w->phase, "train") != 0)
         snprintf(text, size, "only training with --scan on takes --%s %s", name, value);
-    else if (offload && (strcmp(w->mode, "eager") == 0 || w->graphs > 2))
+    else if (offload && (job_mode_by_op(w->mode) || w->graphs > 2))
         snprintf(text, size,
                  "--offload %s needs forward and backward in one graph, not %s of %d graphs", value,
                  w->mode, w->graphs);

@@ -218,9 +218,10 @@ static bool has_places(const worker_group *g, const worker_member *m)
     int64_t sum = 0;
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
         sum += m->record->step_counters[counters[i]];
-    /* Eager mode has no graphs, others' programs no source, and further processes find the same. */
-    return m->s.instance && strcmp(m->e.what.mode, "eager") != 0 &&
-           json_integer_value(process) <= 1 && (sum > 0 || takes_turns(m));
+    /* A mode of ops has no graphs, others' programs no source, and further processes find the same.
+     */
+    return m->s.instance && !job_mode_by_op(m->e.what.mode) && json_integer_value(process) <= 1 &&
+           (sum > 0 || takes_turns(m));
 }
 
 /* Puts these locations into the record, as bench explain finds them: in the first steps of a new

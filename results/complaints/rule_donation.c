@@ -1,20 +1,32 @@
 /*
- * donation.c - arguments whose memory an execution could have had for its results: they were not
- * used afterwards, they ended before the next step, and a result of the same type got memory of its
- * own.
+ * rule_donation.c - arguments whose memory an execution could have had for its results: they were
+ * not used afterwards, they ended before the next step, and a result of the same type got memory of
+ * its own.
  */
 #include "results/complaints/complaints_priv.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* A missed donation is a finding from so many bytes on, and so large a share of the bytes of a
+ * step's arguments: choices (docs/doctor.md). */
+#define LEAST_BYTES 1048576.0
+#define LEAST_SHARE 0.05
 
 /* Steps that are looked at. */
 #define LOOKED 5
+
+typedef struct missed_donation {
+    uint32_t arguments; /* that might have been donated, in a step */
+    double bytes;       /* of these */
+    double all_bytes;   /* of all arguments */
+} missed_donation;
 
 typedef struct looking {
     const rec_process *process;
     uint32_t *spare; /* [type]: results of it that took no argument's memory; all 0 between uses */
     uint32_t *seen;  /* [buffer]: the last execution that was seen to take it, plus 1 */
-    rec_missed missed;
+    missed_donation missed;
     uint32_t program, argument, type; /* of the largest one */
     double largest;
 } looking;
@@ -102,7 +114,9 @@ static looking look_at_step(const rec_steps *s, const rec_step *step, uint32_t *
     return l;
 }
 
-bool rec_missed_find(const rec_steps *steps, rec_missed *missed, bn_text *where)
+/* Looks at some of the steady steps and takes the one that misses least. WHERE gets the largest of
+ * the arguments. False without memory. */
+static bool find(const rec_steps *steps, missed_donation *missed, bn_text *where)
 {
     uint32_t *spare = calloc(steps->process->type_count + 1, sizeof *spare);
     uint32_t *seen = calloc(steps->process->buffer_count + 1, sizeof *seen);
@@ -133,3 +147,50 @@ bool rec_missed_find(const rec_steps *steps, rec_missed *missed, bn_text *where)
     }
     return true;
 }
+
+static bool check(rec_checking *c)
+{
+    const double nan = (double)NAN;
+    bn_text where = {0};
+    missed_donation missed;
+    const bool known = find(c->steps, &missed, &where);
+    if (!known || missed.bytes < LEAST_BYTES || missed.bytes < LEAST_SHARE * missed.all_bytes) {
+        bn_text_free(&where);
+        return known;
+    }
+    rec_finding *made = rec_add(c, REC_RULE_DONATION, (res_interval){nan, nan, nan}, nan);
+    made->share = missed.bytes / missed.all_bytes;
+    made->count = missed.arguments;
+    made->bytes = missed.bytes;
+    made->where = where;
+    return true;
+}
+
+static void put_subject(const rec_finding *c, bn_text *out)
+{
+    bn_text_printf(out, "%.4g argument%s that could have been donated", c->count,
+                   rec_plural(c->count));
+}
+
+static void put_cost(const rec_finding *c, bn_text *out)
+{
+    bn_text_printf(out, "%.3g MiB of device memory, %.0f %% of a step's arguments",
+                   rec_mib(c->bytes), 100 * c->share);
+}
+
+static void put_advice(const rec_checkup *checkup, const rec_finding *c, bn_text *out)
+{
+    (void)checkup;
+    (void)c;
+    bn_text_puts(out, "Donate them (JAX: donate_argnums), so that results take their memory. The "
+                      "time that this saves is unknown.");
+}
+
+const rec_doctor_rule rec_rule_donation = {
+    .name = "donation",
+    .rank = REC_RANK_MEMORY,
+    .check = check,
+    .subject = put_subject,
+    .cost = put_cost,
+    .advice = put_advice,
+};
