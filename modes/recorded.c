@@ -102,7 +102,8 @@ static bn_code bind(mode *m, const recorded *r, const mode_run *run, bn_status *
             code = bn_fail(st, BN_INVALID, "%s: argument %zu, value %zu, is not there",
                            p->row->view.label, i, run->arguments[i]);
         /* Plugins execute arguments of another layout than the program's. Asked once. */
-        else if (!r->known && p->entry && !mode_buffer_lies(m, m->arguments.items[i], &p->entry[i]))
+        else if (!r->known && p->argument_types &&
+                 !mode_buffer_has_layout(m, m->arguments.items[i], &p->argument_types[i]))
             code = bn_fail(st, BN_NOT_SUPPORTED,
                            "%s: argument %zu, value %zu, has another layout than the program takes",
                            p->row->view.label, i, run->arguments[i]);
@@ -204,8 +205,8 @@ static bn_code check_heirs(mode *m, const recorded *r, bn_status *st)
 {
     for (size_t v = r->of->input_count; v < r->value_count; v++)
         if (r->heir[v] != MODE_NO_VALUE &&
-            !(mode_buffer_is(m, r->values[v], &r->types[r->heir[v]]) &&
-              mode_buffer_lies(m, r->values[v], &r->types[r->heir[v]])))
+            !(mode_buffer_has_type(m, r->values[v], &r->types[r->heir[v]]) &&
+              mode_buffer_has_layout(m, r->values[v], &r->types[r->heir[v]])))
             return bn_fail(
                 st, BN_INVALID,
                 "value %zu is of another type or layout than input %zu, which it becomes", v,
@@ -451,17 +452,17 @@ static bn_code choose_layouts(recorded *r, bn_status *st)
     for (size_t i = s->run_count; i-- > 0;) {
         const mode_run *run = &s->runs[i];
         const mode_program *p = r->programs[run->part];
-        for (size_t k = 0; p->entry && k < p->input_count; k++) {
+        for (size_t k = 0; p->argument_types && k < p->input_count; k++) {
             const size_t value = run->arguments[k];
             if (value >= s->input_count)
                 continue;
-            if (!mode_same_type(&p->entry[k], &s->inputs[value].type))
+            if (!mode_same_type(&p->argument_types[k], &s->inputs[value].type))
                 return bn_fail(st, BN_INVALID,
                                "program %s: input %zu is of another type than argument %zu of the "
                                "compiled program",
                                p->row->view.label, value, k);
-            r->types[value].laid_out = p->entry[k].laid_out;
-            memcpy(r->types[value].order, p->entry[k].order, sizeof r->types[value].order);
+            r->types[value].laid_out = p->argument_types[k].laid_out;
+            memcpy(r->types[value].order, p->argument_types[k].order, sizeof r->types[value].order);
         }
     }
     return BN_OK;

@@ -285,7 +285,7 @@ static void types_are_read_and_written(void **state)
         bn_text text = {0};
         assert_ok(mode_type_parse(good[i][0], &a, &st), &st);
         assert_int_equal(a.result, -1);
-        mode_type_put(&a, &text);
+        mode_type_write(&a, &text);
         assert_string_equal(text.data, good[i][1]);
         bn_text_free(&text);
     }

@@ -69,12 +69,12 @@ static void values_between_graphs_are_found(void **state)
             if (mode_plan_source(plan, g, i, &from, &output)) {
                 assert_true(from < g);
                 assert_true(output < mode_plan_describe(plan, from)->output_count);
-                assert_true(mode_plan_passes(plan, from, output));
+                assert_true(mode_plan_is_temporary(plan, from, output));
                 found++;
             }
     assert_true(found >= 2);
     for (size_t o = 0; o < mode_plan_describe(plan, 2)->output_count; o++)
-        assert_false(mode_plan_passes(plan, 2, o)); /* w and momentum */
+        assert_false(mode_plan_is_temporary(plan, 2, o)); /* w and momentum */
     mode_plan_free(plan);
     fit_free(m, &f);
     mode_destroy(m);

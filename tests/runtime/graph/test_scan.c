@@ -101,8 +101,8 @@ static tg_tensor *one_by_one(const fixture *f)
     return loss_of(f->t, x, sum);
 }
 
-static void layer_round(tg_trace *round, void *context, tg_tensor *const *carried,
-                        tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
+static void layer_body(tg_trace *round, void *context, tg_tensor *const *carried,
+                       tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
     tg_bind(round, f->w, slices[0]);
@@ -124,7 +124,7 @@ static tg_loop loop_of(fixture *f, tg_tensor **carried)
                      .carried_count = 2,
                      .stacked_count = 1,
                      .outs = 1,
-                     .body = layer_round,
+                     .body = layer_body,
                      .context = f};
 }
 
@@ -418,14 +418,14 @@ static void assigns_the_unbound(tg_trace *round, void *context, tg_tensor *const
                                 tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
-    layer_round(round, context, carried, slices, next, out);
+    layer_body(round, context, carried, slices, next, out);
     tg_assign(round, f->gain, tg_neg(round, f->gain));
 }
 
 static void gives_another_type(tg_trace *round, void *context, tg_tensor *const *carried,
                                tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
-    layer_round(round, context, carried, slices, next, out);
+    layer_body(round, context, carried, slices, next, out);
     next[1] = carried[0];
 }
 
@@ -440,7 +440,7 @@ static void binds_twice(tg_trace *round, void *context, tg_tensor *const *carrie
                         tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
-    layer_round(round, context, carried, slices, next, out);
+    layer_body(round, context, carried, slices, next, out);
     tg_bind(round, f->w, slices[0]);
 }
 
