@@ -86,7 +86,6 @@ void estimate_cache_put(int folder, const estimate_key *key, const json_t *resul
 
 /* Member NAME, or PART.NAME, of LINE's estimate; -1: unknown. */
 double estimate_figure(const json_t *line, const char *part, const char *name);
-const char *estimate_word(const json_t *line, const char *name);
 /* Items of LINE's list NAME; of them those without a known figure LACKING, "cycles" or "times",
  * unless it is NULL. */
 size_t estimate_count(const json_t *line, const char *name, const char *lacking);

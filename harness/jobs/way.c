@@ -204,22 +204,12 @@ static bn_code set_cpu_devices(job_way *way, bn_status *st)
 
 /* ---- JAX ---------------------------------------------------------------------------------- */
 
-/* Whether WORDS, with commas between, has WORD. */
-static bool has_word(const char *words, const char *word)
-{
-    char one[RES_TEXT];
-    for (size_t i = 0; res_axis_word(words, i, one); i++)
-        if (strcmp(one, word) == 0)
-            return true;
-    return false;
-}
-
 /* Whether the user has JAX prefer one of PLATFORMS, which have commas between: JAX' default is the
  * first word of its variable. */
 static bool jax_prefers(const char *platforms)
 {
     char first[RES_TEXT];
-    return res_axis_word(variable(JAX_PLATFORMS), 0, first) && has_word(platforms, first);
+    return res_axis_word(variable(JAX_PLATFORMS), 0, first) && res_axis_has_word(platforms, first);
 }
 
 /* Appends the entries of the user's list but that of NAME; returns whether it had one. */
@@ -288,7 +278,7 @@ static void check_own_plugin(job_way *way, const char *platforms, const char *de
     const char *device = variable("PJRT_DEVICE");
     if (variable(JAX_PLATFORMS)[0] && !jax_prefers(platforms))
         keep_users(way, JAX_PLATFORMS, jax_elsewhere);
-    if (device[0] && !has_word(devices, device))
+    if (device[0] && !res_axis_has_word(devices, device))
         keep_users(way, "PJRT_DEVICE", pytorch_elsewhere);
 }
 

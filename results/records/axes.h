@@ -91,6 +91,8 @@ typedef struct res_axis {
 extern const res_axis res_axes[RES_AXIS_COUNT];
 /* Word INDEX of LIST, words with commas between, into WORD; false after the last. */
 bool res_axis_word(const char *list, size_t index, char word[RES_TEXT]);
+/* Whether LIST has WORD. */
+bool res_axis_has_word(const char *list, const char *word);
 
 /* ---- values ------------------------------------------------------------------------------ */
 

@@ -390,6 +390,8 @@ json_t *res_record_to_json(const res_record *record);
  * NaN and infinities become null. */
 json_t *res_json_text(const char *text);
 json_t *res_json_real(double value);
+/* Member NAME of OBJECT (borrowed); "" unless it is text. */
+const char *res_json_get_text(const json_t *object, const char *name);
 /* The LENGTH bytes of TEXT, JSON from outside (new reference). No member may be there twice, and
  * BN_JSON_DEPTH is a limit. BN_FORMAT says where it ends to be JSON. */
 BN_MUST_USE bn_code res_json_parse(const char *text, size_t length, json_t **value, bn_status *st);
