@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Fewer pairs show nothing that the table does not show. */
+/* With fewer pairs a picture adds nothing to the table. */
 #define LEAST_DRAWN 3
 
 /* Keeps TEXT's contents as long as the page lives. Frees TEXT. */
@@ -169,7 +169,7 @@ bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *
 
 /* ---- series ---------------------------------------------------------------------------- */
 
-/* Not a series of a single night, nor one without values. */
+/* Whether SERIES has values and more than one night, one of them in NEW unless that is NULL. */
 static bool worth_drawing(const res_timeline *series, const res_collection *new)
 {
     return series->count > 1 && series->last < series->count &&

@@ -61,7 +61,7 @@ static void name_cells(const plot_row *row, bn_text *out)
 
 /* ---- speedup -------------------------------------------------------------------------- */
 
-/* As the table's column "difference". */
+/* The verdict as in the table's column "difference". */
 static const char *verdict(const plot_row *row)
 {
     const json_t *significant = json_object_get(row->figures, "told");

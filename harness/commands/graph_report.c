@@ -342,7 +342,7 @@ static void put_row(report *r, const res_record *record, size_t row, json_t *lis
     json_t *o = json_pack("{ss ss si so}", "graph", x->graph, "hash", x->fingerprint, "per_step",
                           x->per_step, "optimized", put_optimized(r, x));
     if (before != SIZE_MAX) {
-        /* It has its place among the graphs: its row came first. */
+        /* It is in the list of graphs already: its row came earlier. */
         const size_t other = graph_of(r, &record->executions[before]);
         json_object_set_new(o, "against", json_string(record->executions[before].fingerprint));
         json_object_set_new(o, "difference", put_difference(r, &r->graphs[other], &r->graphs[own]));

@@ -190,7 +190,8 @@ static command_group *make_groups(job_experiment *list, size_t of, int processes
         g->count = job_group_end(list, of, first) - first;
         job_group_begin(&g->group, processes, 0);
         g->group.separate = separate;
-        snprintf(g->group.why, sizeof g->group.why, "%s", separate ? "--separate" : "");
+        snprintf(g->group.why_separate, sizeof g->group.why_separate, "%s",
+                 separate ? "--separate" : "");
         first += g->count;
     }
     return groups;

@@ -75,7 +75,7 @@ static void compile(estimate_run *run, const estimate_task *task, const estimate
     json_decref(outcome.result);
 }
 
-/* The same, from the cache if it is there. */
+/* compile, or the result from the cache if it has one. */
 static void compile_once(estimate_run *run, const estimate_task *task, const estimate_program *p,
                          compiled *c)
 {

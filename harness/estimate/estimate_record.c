@@ -140,7 +140,7 @@ static json_t *execution_json(const json_t *lines, size_t index)
     return figures;
 }
 
-/* Those of a step: the lines from FIRST to END, which all have an estimate. */
+/* Figures of a step: of the lines from FIRST to END, which all have an estimate. */
 static json_t *step_json(const json_t *lines, size_t first, size_t end)
 {
     json_t *figures = figures_json(estimate_sum_of_step(lines, first, end, "cycles"),

@@ -140,7 +140,7 @@ static void put_time(json_t *row, double ns, double scale)
         res_sheet_put(row, "%s", RES_UNKNOWN_TEXT);
 }
 
-/* The same of a difference of two measured times, as other tables show it. */
+/* Puts a difference of two measured times, as other tables show it. */
 static void put_difference(json_t *row, res_interval ns, double scale)
 {
     const res_difference_shown shown = res_difference_shows(ns);

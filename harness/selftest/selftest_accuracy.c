@@ -50,7 +50,7 @@ static const char *const source_levels[] = {"profiler", "slope"};
 /* Host time of the simulated call for each argument and result: more than the plugin
  * itself needs, so that the call takes what was set. */
 #define HANDLE_US       0.2
-/* Of the overhead that was set: in the call, before the device, after it. */
+/* Shares of the overhead that was set: in the call, before the device, after it. */
 #define CALL_SHARE      0.4
 #define LAUNCH_SHARE    0.4
 #define END_SHARE       0.2
@@ -68,7 +68,7 @@ static const char *const source_levels[] = {"profiler", "slope"};
 
 #define MOST_CELLS 256
 
-/* As docs/selftests.md has it. */
+/* As in docs/selftests.md. */
 #define FULL_TAKES  "six minutes"
 #define QUICK_TAKES "20 seconds"
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of all executions of a step together, as its arguments are. */
+/* Overhead of all executions of a step, as study_arguments counts all their arguments. */
 static double overheads(const study *s, size_t process, size_t experiment)
 {
     return study_overhead(s, process, experiment) * study_executions(s, process, experiment);

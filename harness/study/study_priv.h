@@ -41,8 +41,7 @@ struct study {
     size_t count, capacity;
     res_record **records; /* [turn][experiment]; NULL: none. Owned */
     size_t room, turns;   /* that RECORDS has place for; that were begun */
-    /* Those that count: experiments whose first process went well, and turns that have all of
-     * these. */
+    /* What counts: experiments whose first process succeeded, and turns that have all of these. */
     bool *counts;          /* [experiment] */
     size_t *turn;          /* [process] */
     res_measures *measure; /* [process][experiment] */
@@ -102,7 +101,7 @@ typedef struct study_text {
     char text[96];
 } study_text;
 study_text study_number(double value, bool time);
-/* The same with its interval: "13.71 ms (13.60 ms to 13.82 ms)". */
+/* study_number with its interval: "13.71 ms (13.60 ms to 13.82 ms)". */
 study_text study_interval(res_interval interval, bool time);
 study_text study_percent(double share);
 /* Adds a sentence to S' words. Its identifier in JSON is ID, or "OF.ID" for a mode or figure OF. */

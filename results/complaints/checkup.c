@@ -31,7 +31,7 @@ typedef struct check {
     rec_checkup *out;
     rec_busy busy;
     double *values;                   /* [step]: room */
-    double wall_ns, busy_ns, host_ns; /* of a step: medians; HOST: what it needs by itself */
+    double wall_ns, busy_ns, host_ns; /* medians of a step; HOST: the host's own work */
 } check;
 
 static rec_finding *add(check *c, rec_rule rule, res_interval cost_ns, double whole_ns)
@@ -70,7 +70,7 @@ static void fill_gaps(check *c, rec_part part)
         c->values[i] = (double)c->steps->list[i].gap_ns[part];
 }
 
-/* The program before which the device does nothing for longest. */
+/* Appends the program with the longest gap of the device before it. */
 static void put_longest_gap(const rec_steps *s, bn_text *out)
 {
     const rec_step_program *longest = NULL;
@@ -86,8 +86,8 @@ static void put_longest_gap(const rec_steps *s, bn_text *out)
     rec_program_put(s->process, longest->program, out);
 }
 
-/* The saving of a step if the host were a step ahead; 0 where it is already. */
-static double behind(const check *c)
+/* Time that a step would save if the host ran a step ahead; 0 where it does already. */
+static double saving_by_running_ahead(const check *c)
 {
     if (c->out->answer.ahead_share >= AHEAD)
         return 0;
@@ -101,7 +101,7 @@ static void check_host(check *c)
     if (!made)
         return;
     put_longest_gap(c->steps, &made->where);
-    const double hidden = fmin(made->cost_ns.estimate, behind(c));
+    const double hidden = fmin(made->cost_ns.estimate, saving_by_running_ahead(c));
     if (hidden > 0)
         made->hidden_ns = hidden;
 }
@@ -146,10 +146,10 @@ static const rec_call *next_call(const rec_process *p, walk *at, const rec_step 
                                                                          : NULL;
 }
 
-/* The cost of STEP's reads: the device does nothing from the first of them to the execution
- * that comes next. As much as the host could have worked ahead, no more. */
-static double cost_of_reads(const check *c, const rec_step *step, walk *at, uint32_t *reads,
-                            uint32_t *read)
+/* The cost of STEP's reads: the device's idle time from a read to the next execution, but not more
+ * than the host could have worked ahead. Adds to READ_COUNT; LAST_READ gets the buffer. */
+static double cost_of_reads(const check *c, const rec_step *step, walk *at, uint32_t *read_count,
+                            uint32_t *last_read)
 {
     double lost = 0;
     uint64_t done = 0;
@@ -157,13 +157,14 @@ static double cost_of_reads(const check *c, const rec_step *step, walk *at, uint
         if (!rec_call_reads(call) || call->failed)
             continue;
         const uint64_t next = next_execution(c->steps, at, call->begin_ns);
-        ++*reads;
-        *read = call->buffer;
+        ++*read_count;
+        *last_read = call->buffer;
         lost += rec_idle_between(&c->busy, call->begin_ns > done ? call->begin_ns : done, next);
         done = next > done ? next : done;
     }
     const uint64_t *part = step->part_ns;
-    /* It also sleeps. While the device works that may be a wait for it, by a lock. */
+    /* Idle time counts as host time only in gaps: while the device works, the host may wait for it.
+     */
     const double host =
         (double)(part[REC_PART_HOST] + part[REC_PART_DISPATCH] + part[REC_PART_TRANSFER] +
                  step->gap_ns[REC_PART_IDLE]);
@@ -234,7 +235,7 @@ static void check_transfers(check *c)
 /* ---- executions -------------------------------------------------------------------------------
  */
 
-/* Whether PROGRAM is one of the steps whose executions are short. */
+/* Whether PROGRAM is one of the steps' and has short executions. */
 static bool is_short(const rec_steps *s, uint32_t program)
 {
     for (size_t i = 0; i < s->program_count; i++)
@@ -243,7 +244,7 @@ static bool is_short(const rec_steps *s, uint32_t program)
     return false;
 }
 
-/* Whether any is. */
+/* Whether any program of the steps has short executions. */
 static bool has_short(const rec_steps *s)
 {
     for (size_t i = 0; i < s->program_count; i++)
@@ -253,25 +254,25 @@ static bool has_short(const rec_steps *s)
 }
 
 /* The fixed cost of an execution, and what of it no earlier work hides. */
-typedef struct price {
+typedef struct fixed_cost {
     double all_ns, exposed_ns;
-} price;
+} fixed_cost;
 
-/* The price of the execution at AT: FIXED_NS, or all of it where it is short. */
-static price price_of(const rec_steps *s, uint32_t at, double fixed_ns)
+/* The fixed cost of the execution at AT: FIXED_NS, or the whole execution if it is short. */
+static fixed_cost fixed_cost_of(const rec_steps *s, uint32_t at, double fixed_ns)
 {
     const rec_execution *e = &s->process->executions[s->order[at]];
     const rec_span *span = rec_steps_span(s, e);
     if (span->complete_ns > span->start_ns && is_short(s, e->program)) {
         const double ns = (double)(span->complete_ns - span->start_ns);
-        return (price){fmax(ns, fixed_ns), ns};
+        return (fixed_cost){fmax(ns, fixed_ns), ns};
     }
     const double call_ns = e->end_ns > span->start_ns ? (double)(e->end_ns - span->start_ns) : 0;
-    return (price){fixed_ns, fmin(fixed_ns, call_ns)};
+    return (fixed_cost){fixed_ns, fmin(fixed_ns, call_ns)};
 }
 
 /* The program with most executions of a step. */
-static void put_most(const rec_steps *s, bn_text *out)
+static void put_most_executed(const rec_steps *s, bn_text *out)
 {
     const rec_step_program *most = NULL;
     for (size_t i = 0; i < s->program_count; i++)
@@ -316,7 +317,7 @@ static double cost_of_executions(const check *c, const rec_step *step, double fi
     const bool waits = reads_its_own(s, step, at) || !step->ahead;
     double sum = 0, all = 0;
     for (uint32_t k = 0; k < step->executions; k++) {
-        const price one = price_of(s, step->first + k, fixed_ns);
+        const fixed_cost one = fixed_cost_of(s, step->first + k, fixed_ns);
         sum += one.exposed_ns;
         all += one.all_ns;
     }
@@ -325,7 +326,7 @@ static double cost_of_executions(const check *c, const rec_step *step, double fi
 }
 
 /* Whether the saving by merging several executions is known. */
-static bool merges(const check *c)
+static bool merging_is_known(const check *c)
 {
     return c->steps->executions_per_step > 1 && c->out->answer.overhead_known;
 }
@@ -341,7 +342,7 @@ static void fill_savings(check *c)
 
 static void check_executions(check *c)
 {
-    if (!merges(c))
+    if (!merging_is_known(c))
         return;
     fill_savings(c);
     rec_finding *made = judge(c, REC_RULE_EXECUTIONS, RES_DOCTOR_SHARE);
@@ -349,7 +350,7 @@ static void check_executions(check *c)
         return;
     made->count = c->steps->executions_per_step;
     made->at_most = has_short(c->steps) && !c->out->answer.dispatch_profiled;
-    put_most(c->steps, &made->where);
+    put_most_executed(c->steps, &made->where);
 }
 
 /* The wait of step INDEX for submitted work: with a profile, which knows when kernels ran, all of
@@ -366,7 +367,7 @@ static double cost_of_dispatch(const check *c, size_t index)
                                                a->overhead_known ? a->overhead_ns.estimate : 0));
 }
 
-/* The program whose executions most of that is of. */
+/* Appends the program that most of that time is spent on. */
 static void put_slowest(const check *c, bn_text *out)
 {
     const rec_steps *s = c->steps;
@@ -387,16 +388,17 @@ static void put_slowest(const check *c, bn_text *out)
     rec_program_put(s->process, slowest->program, out);
 }
 
-/* Of several executions, what merging them does not save. That is known by a profile only. */
+/* Of a step of several executions, only the part that merging them would not save, which only a
+ * profile shows. */
 static void check_dispatch(check *c)
 {
     const rec_answer *a = &c->out->answer;
-    if (merges(c) && !a->dispatch_profiled)
+    if (merging_is_known(c) && !a->dispatch_profiled)
         return;
-    if (merges(c))
+    if (merging_is_known(c))
         fill_savings(c);
     for (size_t i = 0; i < c->steps->count; i++)
-        c->values[i] = cost_of_dispatch(c, i) - (merges(c) ? c->values[i] : 0);
+        c->values[i] = cost_of_dispatch(c, i) - (merging_is_known(c) ? c->values[i] : 0);
     rec_finding *made = judge(c, REC_RULE_DISPATCH, RES_DOCTOR_OVERHEAD);
     if (!made)
         return;
@@ -444,7 +446,7 @@ static void check_start(check *c)
         sum += ns;
         loads += p->calls[i].loaded ? ns : 0;
         loaded += p->calls[i].loaded;
-        /* One that was compiled ahead of time is a program once it is loaded. */
+        /* A program that was compiled ahead of time counts when it is loaded. */
         programs += p->calls[i].program != REC_NONE;
     }
     if (sum < RES_DOCTOR_START_NS)
@@ -485,7 +487,7 @@ static bool check_donation(check *c)
  */
 
 /* Costs of a step by their size, then memory, then the start. */
-static int order(const void *a, const void *b)
+static int by_cost(const void *a, const void *b)
 {
     const rec_finding *x = a, *y = b;
     const int of_x = x->rule >= REC_RULE_DONATION ? (int)x->rule : 0;
@@ -517,7 +519,7 @@ bn_code rec_check(const rec_steps *steps, rec_checkup *checkup, bn_status *st)
     made = made && check_compiles(&c) && check_donation(&c);
     if (made)
         check_start(&c);
-    qsort(checkup->list, checkup->count, sizeof *checkup->list, order);
+    qsort(checkup->list, checkup->count, sizeof *checkup->list, by_cost);
     free(c.busy.list);
     free(c.values);
     return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu steps", steps->count);

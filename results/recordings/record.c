@@ -72,7 +72,7 @@ static void fill_experiment(const rec_recording *recording, const rec_steps *ste
          name[0]  ? name
          : plugin ? bn_base_name(plugin->path)
                   : "unknown");
-    /* As the settings of our own runs have it. */
+    /* As in the settings of bench's own runs. */
     if (plugin && strcmp(plugin->platform, "sim") == 0)
         copy(e->settings, sizeof e->settings, res_json_get_text(environment, "PJRT_SIM"));
 }
@@ -454,7 +454,7 @@ static uint64_t within_steps_ns(const rec_steps *steps, uint64_t begin, uint64_t
     return sum;
 }
 
-/* Of compile calls between FROM and TO the part that lies within steady steps, in one pass. */
+/* Time of compile calls between FROM and TO within steady steps, in one pass. */
 static uint64_t compiled_in_steps_ns(const rec_steps *steps, uint64_t from, uint64_t to)
 {
     const rec_process *p = steps->process;

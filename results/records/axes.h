@@ -127,9 +127,9 @@ typedef uint32_t res_axis_set;
 
 /* All axes of the set-up. A joined axis has no bit of its own. */
 res_axis_set res_setup_all(void);
-/* Those that a short title of E says. */
+/* The axes that a short title of E names. */
 res_axis_set res_setup_brief(const res_experiment *e);
-/* Those in which A and B differ. */
+/* The axes in which A and B differ. */
 res_axis_set res_setup_difference(const res_experiment *a, const res_experiment *b);
 /* The axes of SET as text: "small, batch 4, image 64, f32, nhwc, serial". */
 void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out);

@@ -138,7 +138,7 @@ bn_code res_file_image(const char *path, size_t most, char **image, size_t *size
         code = bn_fail(st, BN_FORMAT, "not a record: not a regular file");
         proof->fault = RES_FAULT_STRANGE;
     }
-    /* Of a file that is being written the bytes prove nothing. */
+    /* The bytes of a file that changed meanwhile prove nothing. */
     proof->proven = proof->proven && fstat(fd, &after) == 0 &&
                     bn_untouched(&after, &proof->as_read);
     proof->fault = code == BN_FORMAT ? proof->fault : RES_FAULT_UNREAD;
