@@ -58,7 +58,7 @@ static void say_exposed(study *s, const study_line *call, const study_line *step
         v[p] = call->fit.process_slope[p];
     }
     if (call->fit.slope.mean > 0) {
-        const res_interval share = study_meet(s, u, v);
+        const res_interval share = study_zero_of(s, u, v);
         study_answer(s, "exposed", study_json(share));
         if (!study_insignificant(&call->fit.slope))
             study_say(s, "", "exposed",
