@@ -266,7 +266,8 @@ bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
     return BN_OK;
 }
 
-/* As command_records_read. PART has further records, which are not read; it may be NULL. */
+/* command_records_read with INDEX loaded. PART has further records, which are not read; it may
+ * be NULL. */
 static bn_code read_records(const command_selection *selection, const res_index *index,
                             const res_index *part, res_collection *all, bn_status *st)
 {

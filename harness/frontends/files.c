@@ -201,8 +201,8 @@ static bn_code check_owner(const frontend_files *f, const char *name, bn_status 
     return code;
 }
 
-/* The same of the compiled modules (__pycache__) in the folder of the file NAME. Python writes
- * there while it runs, so they cannot be hashed. */
+/* Checks who may write the compiled modules (__pycache__) beside the file NAME. Python writes
+ * them while it runs, so they cannot be hashed. */
 static bn_code check_compiled(const frontend_files *f, const char *name, bn_status *st)
 {
     char folder[PATH_MAX + 16], path[2 * PATH_MAX + 32], file[2 * PATH_MAX];

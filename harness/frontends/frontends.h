@@ -140,7 +140,7 @@ typedef struct frontend_report {
 BN_MUST_USE bn_code frontend_report_read(const char *path, const frontend_info *row,
                                          const frontend_request *request, frontend_report *report,
                                          bn_status *st);
-/* The same from the SIZE bytes of TEXT. */
+/* frontend_report_read of the SIZE bytes of TEXT. */
 BN_MUST_USE bn_code frontend_report_parse(const char *text, size_t size, const frontend_info *row,
                                           const frontend_request *request, frontend_report *report,
                                           bn_status *st);

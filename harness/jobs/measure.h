@@ -58,7 +58,7 @@ const char *job_measure_suite(job_measure_id id);
 /* HOW as a worker is sent it: a member an option (new reference). Texts that are NULL are absent.
  */
 json_t *job_measure_to_json(const job_measure *how);
-/* The same back. JSON must outlive *HOW. */
+/* Reads *HOW from what job_measure_to_json made. JSON must outlive *HOW. */
 BN_MUST_USE bn_code job_measure_from_json(const json_t *json, job_measure *how, bn_status *st);
 
 #endif

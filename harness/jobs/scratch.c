@@ -100,7 +100,7 @@ void job_folders_sweep(const char *store, const char *prefix, const char *after,
     DIR *folder = opendir(store);
     if (!folder)
         return;
-    /* Else another folder of the user may have taken the name. */
+    /* Otherwise the name may belong to another folder of the user by now. */
     const bool named = fstat(dirfd(folder), &whole) == 0 && bn_folder_protected(&whole) &&
                        gethostname(host, sizeof host - 1) == 0;
     for (const struct dirent *entry; named && (entry = readdir(folder)) != NULL;) {

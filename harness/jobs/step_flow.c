@@ -93,7 +93,7 @@ bn_code job_flow_make(const rec_process *process, const uint32_t *runs, size_t c
 {
     size_t capacity = 0;
     *f = (job_flow){.process = process, .runs = runs, .count = count};
-    /* As many as the process has in memory already. */
+    /* bn_zalloc: the process has as many items in memory already. */
     f->values = bn_zalloc(process->buffer_count + 1, sizeof *f->values);
     f->first_result = bn_zalloc(count + 1, sizeof *f->first_result);
     bn_code code = BN_OK;

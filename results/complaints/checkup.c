@@ -20,7 +20,7 @@ const rec_doctor_rule *rec_rule_of(const rec_finding *finding)
 }
 
 /* Costs of a step by their size, then memory, then the start. */
-static int order(const void *a, const void *b)
+static int by_cost(const void *a, const void *b)
 {
     const rec_finding *x = a, *y = b;
     const rec_rank of_x = rules[x->rule]->rank, of_y = rules[y->rule]->rank;
@@ -42,7 +42,7 @@ bn_code rec_check(const rec_steps *steps, rec_checkup *checkup, bn_status *st)
     bool made = c.values && steps->count > 0 && rec_busy_make(steps, &c.busy);
     for (int i = 0; i < REC_RULE_COUNT && made; i++)
         made = (rules[i]->of_completions && !steps->completions) || rules[i]->check(&c);
-    qsort(checkup->list, checkup->count, sizeof *checkup->list, order);
+    qsort(checkup->list, checkup->count, sizeof *checkup->list, by_cost);
     free(c.busy.list);
     free(c.values);
     return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu steps", steps->count);

@@ -18,7 +18,8 @@ typedef struct rec_busy {
     size_t count;
 } rec_busy;
 
-/* Of all executions on the steps' device whose completions are known. False without memory. */
+/* Fills BUSY from the executions on the steps' device whose completions are known. False without
+ * memory. */
 BN_MUST_USE bool rec_busy_make(const rec_steps *steps, rec_busy *busy);
 /* Nanoseconds between FROM and TO in which it did not work; 0 where TO is not later. */
 double rec_idle_between(const rec_busy *busy, uint64_t from, uint64_t to);
@@ -34,8 +35,8 @@ typedef struct rec_late {
     uint64_t at_most_ns; /* the end of the last of them; 0: none */
 } rec_late;
 
-/* Looks at that half of the recording of STEPS. What differs between each program and the one
- * of its name before goes to WHERE. False without memory. */
+/* Finds the programs that are compiled in that half of STEPS' recording. WHERE gets their most
+ * frequent difference from the program of their name before. False without memory. */
 BN_MUST_USE bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where);
 /* How long CALL ran after *DONE, in ns, and *DONE becomes its end, if that is later: calls of
  * threads that run at the same time count once. */

@@ -13,8 +13,8 @@
 #define LEAST_BYTES 1048576.0
 #define LEAST_SHARE 0.05
 
-/* Steps that are looked at. */
-#define LOOKED 5
+/* Steps that are checked. */
+#define CHECKED_STEPS 5
 
 typedef struct missed_donation {
     uint32_t arguments; /* that might have been donated, in a step */
@@ -22,14 +22,14 @@ typedef struct missed_donation {
     double all_bytes;   /* of all arguments */
 } missed_donation;
 
-typedef struct looking {
+typedef struct step_check {
     const rec_process *process;
     uint32_t *spare; /* [type]: results of it that took no argument's memory; all 0 between uses */
     uint32_t *seen;  /* [buffer]: the last execution that was seen to take it, plus 1 */
     missed_donation missed;
     uint32_t program, argument, type; /* of the largest one */
     double largest;
-} looking;
+} step_check;
 
 static uint32_t type_of(const rec_process *p, uint32_t buffer)
 {
@@ -42,14 +42,14 @@ static double bytes_of(const rec_process *p, uint32_t type)
     return type == REC_NONE ? 0 : (double)rec_type_bytes(&p->types[type]);
 }
 
-/* Counts the results of E that might take an argument's memory, by type; SIGN -1 takes them back.
- */
-static void count_results(looking *l, const rec_execution *e, bool back)
+/* Counts the results of E, which might take an argument's memory, by type; BACK: sets these counts
+ * back to 0. */
+static void count_results(step_check *c, const rec_execution *e, bool back)
 {
     for (uint32_t i = 0; i < e->results; i++) {
-        const uint32_t type = type_of(l->process, rec_result(l->process, e, 0, i));
+        const uint32_t type = type_of(c->process, rec_result(c->process, e, 0, i));
         if (type != REC_NONE)
-            l->spare[type] = back ? 0 : l->spare[type] + 1;
+            c->spare[type] = back ? 0 : c->spare[type] + 1;
     }
 }
 
@@ -62,56 +62,56 @@ static bool dies(const rec_process *p, uint32_t buffer, uint32_t index, uint64_t
            (b->fate == REC_DESTROYED || b->fate == REC_DELETED) && b->end_ns && b->end_ns <= before;
 }
 
-static void note_largest(looking *l, const rec_execution *e, uint32_t argument, uint32_t type)
+static void note_largest(step_check *c, const rec_execution *e, uint32_t argument, uint32_t type)
 {
-    if (bytes_of(l->process, type) <= l->largest)
+    if (bytes_of(c->process, type) <= c->largest)
         return;
-    l->largest = bytes_of(l->process, type);
-    l->program = e->program;
-    l->argument = argument;
-    l->type = type;
+    c->largest = bytes_of(c->process, type);
+    c->program = e->program;
+    c->argument = argument;
+    c->type = type;
 }
 
 /* Whether BUFFER, an argument of execution INDEX, has been an earlier one as well. */
-static bool is_repeated(looking *l, uint32_t index, uint32_t buffer)
+static bool is_repeated(step_check *c, uint32_t index, uint32_t buffer)
 {
-    const bool repeated = l->seen[buffer] == index + 1;
-    l->seen[buffer] = index + 1;
+    const bool repeated = c->seen[buffer] == index + 1;
+    c->seen[buffer] = index + 1;
     return repeated;
 }
 
-/* Looks at execution INDEX, of a step that ends at BEFORE. */
-static void look(looking *l, uint32_t index, uint64_t before)
+/* Adds what execution INDEX misses, of a step that ends at BEFORE. */
+static void check_execution(step_check *c, uint32_t index, uint64_t before)
 {
-    const rec_process *p = l->process;
+    const rec_process *p = c->process;
     const rec_execution *e = &p->executions[index];
-    count_results(l, e, false);
+    count_results(c, e, false);
     for (uint32_t i = 0; i < e->arguments; i++) {
         const uint32_t buffer = rec_argument(p, e, 0, i), type = type_of(p, buffer);
-        l->missed.all_bytes += bytes_of(p, type);
-        if (type != REC_NONE && rec_donated(p, index, buffer) && l->spare[type] > 0)
-            l->spare[type]--;
+        c->missed.all_bytes += bytes_of(p, type);
+        if (type != REC_NONE && rec_donated(p, index, buffer) && c->spare[type] > 0)
+            c->spare[type]--;
     }
     for (uint32_t i = 0; i < e->arguments; i++) {
         const uint32_t buffer = rec_argument(p, e, 0, i), type = type_of(p, buffer);
-        if (type == REC_NONE || is_repeated(l, index, buffer) || l->spare[type] == 0 ||
+        if (type == REC_NONE || is_repeated(c, index, buffer) || c->spare[type] == 0 ||
             !dies(p, buffer, index, before))
             continue;
-        l->spare[type]--;
-        l->missed.arguments++;
-        l->missed.bytes += bytes_of(p, type);
-        note_largest(l, e, i, type);
+        c->spare[type]--;
+        c->missed.arguments++;
+        c->missed.bytes += bytes_of(p, type);
+        note_largest(c, e, i, type);
     }
-    count_results(l, e, true);
+    count_results(c, e, true);
 }
 
-static looking look_at_step(const rec_steps *s, const rec_step *step, uint32_t *spare,
-                            uint32_t *seen)
+static step_check check_step(const rec_steps *s, const rec_step *step, uint32_t *spare,
+                             uint32_t *seen)
 {
-    looking l = {.process = s->process, .spare = spare, .seen = seen, .program = REC_NONE};
+    step_check c = {.process = s->process, .spare = spare, .seen = seen, .program = REC_NONE};
     for (uint32_t k = 0; k < step->executions; k++)
-        look(&l, s->order[step->first + k], step->begin_ns + step->wall_ns);
-    return l;
+        check_execution(&c, s->order[step->first + k], step->begin_ns + step->wall_ns);
+    return c;
 }
 
 /* Looks at some of the steady steps and takes the one that misses least. WHERE gets the largest of
@@ -120,20 +120,21 @@ static bool find(const rec_steps *steps, missed_donation *missed, bn_text *where
 {
     uint32_t *spare = calloc(steps->process->type_count + 1, sizeof *spare);
     uint32_t *seen = calloc(steps->process->buffer_count + 1, sizeof *seen);
-    looking least = {.program = REC_NONE};
+    step_check least = {.program = REC_NONE};
     if (!spare || !seen) {
         free(spare);
         free(seen);
         return false;
     }
-    for (size_t i = 0; i < LOOKED && steps->count > 0; i++) {
-        const size_t at = steps->count * i / LOOKED;
-        /* Of few steps each is looked at once: SEEN has all that it takes by then. */
-        if (i > 0 && at == steps->count * (i - 1) / LOOKED)
+    for (size_t i = 0; i < CHECKED_STEPS && steps->count > 0; i++) {
+        const size_t at = steps->count * i / CHECKED_STEPS;
+        /* Each step once, also where there are few: SEEN would take a second check for repetition.
+         */
+        if (i > 0 && at == steps->count * (i - 1) / CHECKED_STEPS)
             continue;
-        const looking l = look_at_step(steps, &steps->list[at], spare, seen);
-        if (i == 0 || l.missed.bytes < least.missed.bytes)
-            least = l;
+        const step_check c = check_step(steps, &steps->list[at], spare, seen);
+        if (i == 0 || c.missed.bytes < least.missed.bytes)
+            least = c;
     }
     free(spare);
     free(seen);

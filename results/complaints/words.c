@@ -2,6 +2,7 @@
  * words.c - findings on a recording in sentences and as JSON.
  */
 #include "results/complaints/complaints_priv.h"
+#include "results/records/records.h"
 
 #include <math.h>
 
@@ -98,24 +99,19 @@ void rec_checkup_put(const rec_checkup *checkup, bn_text *out)
 /* ---- JSON -------------------------------------------------------------------------------------
  */
 
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *finding_json(const rec_checkup *checkup, const rec_finding *c)
 {
     bn_text subject = {0}, advice = {0};
     rec_finding_subject(c, &subject);
     rec_finding_advice(checkup, c, &advice);
-    json_t *made =
-        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "rule",
-                  rec_rule_name(c->rule), "subject", subject.data ? subject.data : "", "where",
-                  c->where.data ? c->where.data : "", "advice", advice.data ? advice.data : "",
-                  "cost_ns", number(c->cost_ns.estimate), "cost_low_ns", number(c->cost_ns.low),
-                  "cost_high_ns", number(c->cost_ns.high), "at_most", c->at_most, "share",
-                  number(c->share), "count", number(c->count), "bytes", number(c->bytes),
-                  "hidden_ns", number(c->hidden_ns), "before_ns", number(c->before_ns));
+    json_t *made = json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "rule",
+        rec_rule_name(c->rule), "subject", subject.data ? subject.data : "", "where",
+        c->where.data ? c->where.data : "", "advice", advice.data ? advice.data : "", "cost_ns",
+        res_json_real(c->cost_ns.estimate), "cost_low_ns", res_json_real(c->cost_ns.low),
+        "cost_high_ns", res_json_real(c->cost_ns.high), "at_most", c->at_most, "share",
+        res_json_real(c->share), "count", res_json_real(c->count), "bytes", res_json_real(c->bytes),
+        "hidden_ns", res_json_real(c->hidden_ns), "before_ns", res_json_real(c->before_ns));
     bn_text_free(&subject);
     bn_text_free(&advice);
     return made;
@@ -129,12 +125,13 @@ json_t *rec_checkup_json(const rec_recording *recording, const rec_checkup *chec
     for (size_t i = 0; i < checkup->count; i++)
         json_array_append_new(list, finding_json(checkup, &checkup->list[i]));
     bn_text_plain(&path, recording->path); /* a path may hold anything */
-    json_t *made = json_pack(
-        "{s:s, s:I, s:I, s:b, s:I, s:s, s:o, s:b, s:o}", "recording", path.data ? path.data : "",
-        "process", (json_int_t)s->process->pid, "steps", (json_int_t)s->count, "steady", !s->kept,
-        "executions_per_step", (json_int_t)s->executions_per_step, "verdict",
-        rec_verdict_name(checkup->answer.verdict), "busy_share", number(checkup->answer.busy_share),
-        "completions", s->completions, "complaints", list);
+    json_t *made = json_pack("{s:s, s:I, s:I, s:b, s:I, s:s, s:o, s:b, s:o}", "recording",
+                             path.data ? path.data : "", "process", (json_int_t)s->process->pid,
+                             "steps", (json_int_t)s->count, "steady", !s->kept,
+                             "executions_per_step", (json_int_t)s->executions_per_step, "verdict",
+                             rec_verdict_name(checkup->answer.verdict), "busy_share",
+                             res_json_real(checkup->answer.busy_share), "completions",
+                             s->completions, "complaints", list);
     bn_text_free(&path);
     return made;
 }

@@ -143,7 +143,7 @@ static json_t *rate_at(const res_metrics_entry *e, const char *text)
     return value;
 }
 
-/* Of a metric, and of a counter; older names follow newer ones. */
+/* Lines of a metric, and of a counter; older names follow newer ones. */
 static const struct {
     const char *head, *key;
     json_t *(*read)(const res_metrics_entry *e, const char *text);

@@ -158,7 +158,7 @@ static bool add_operands(rec_builder *b, const rec_item *item, uint32_t executio
 
 /* ---- what it took ----------------------------------------------------------------------- */
 
-/* Of EXECUTABLE; NULL without memory. */
+/* The belief on EXECUTABLE; NULL without memory. */
 static rec_belief *belief_of(rec_builder *b, uint32_t executable)
 {
     while (b->belief_count <= executable)

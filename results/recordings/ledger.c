@@ -69,7 +69,7 @@ typedef struct sweep {
      * did meanwhile; REC_PART_IDLE: nothing. */
     uint64_t outside[2][REC_PART_COUNT];
     uint64_t other[REC_PART_COUNT]; /* of the time where neither device nor helpers worked */
-    /* The same time, by what begins next. */
+    /* The same time, split by the program that begins next. */
     piece *pieces;
     size_t piece_count, piece_capacity;
     size_t next;                /* what begins next, at its place in the order */
@@ -531,7 +531,7 @@ static bool choose_tellers(sweep *s)
     return made;
 }
 
-/* Of sums the means of a step. */
+/* Divides the sums over all steps into means of a step. */
 static void divide(sweep *s)
 {
     rec_steps *steps = s->steps;

@@ -340,14 +340,14 @@ static bn_code read_about(rec_recording *r, bn_status *st)
     return code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s: %s", r->path, why->message) : BN_OK;
 }
 
-/* Of a process that cannot be read: what the system refused is another failure than damage. */
+/* The code for a process that cannot be read: BN_IO where the system refused it, else damage. */
 static bn_code code_of(const struct rec_damaged *damaged)
 {
     const bn_code code = damaged->why.code;
     return code == BN_INVALID ? BN_FORMAT : code;
 }
 
-/* There is no process to show: why. */
+/* No process could be read: fails with the reason of the first. */
 static bn_code nothing(const rec_recording *r, bn_status *st)
 {
     if (r->damaged_count == 0)
