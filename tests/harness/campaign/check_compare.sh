@@ -101,7 +101,7 @@ assert not q["device"]["moved"], q["device"]
 
 mkdir "$folder/linked" "$folder/elsewhere"
 ln -s "$folder/elsewhere" "$folder/linked/a"
-refuses "a side whose folder is a link" 1 "linked/a is a link" -- compare "${sides[@]}" "${more[@]}" --store "$folder/linked"
+refuses "a side whose folder is a link" 1 "linked/a" -- compare "${sides[@]}" "${more[@]}" --store "$folder/linked"
 report "nothing was written there" "$(find "$folder/elsewhere" -mindepth 1)"
 
 # ---- bisecting ----------------------------------------------------------------------------

@@ -183,7 +183,7 @@ for words in "--pairs 8" "--budget 10m" "--precision 1%" "--control 0" "--runtim
 done
 refuses "the same while bisecting" 128 "--pairs" -- \
     compare --store "$folder/stored/a" --store "$folder/stored/b" --pairs 8 --bisect
-refuses "a suite of which nothing is left" 1 "leave nothing of its 3 experiments" -- \
+refuses "a suite of which nothing is left" 1 "3 experiments" -- \
     compare "${of_suite[@]}" --filter vgg --store "$store"
 : >"$folder/file"
 run compare --store "$folder/stored/a" --store "$folder/stored/b" --report "$folder/file/page"
@@ -321,10 +321,10 @@ run compare "${brief[@]}" --a-option $broken --store "$store" --bisect
 report "bisecting, A that fails ends it" "$([ "$status" -eq 128 ] || echo "exit status $status")"
 run compare "${brief[@]}" --pairs 2 --store "$store" --bisect
 report "bisecting, too few pairs are skipped" "$([ "$status" -eq 125 ] || echo "exit status $status")"
-refuses "one runtime" 1 "--runtime needs two values, A's and B's, not 1: --runtime A,B" -- compare --runtime sim
+refuses "one runtime" 1 "--runtime A,B" -- compare --runtime sim
 refuses "no runtime" 1 "--runtime A --runtime B|--store A --store B" -- compare
-refuses "an option that is none" 1 "no option --bogus" -- compare --bogus
-refuses "the same while bisecting: it must not count as bad" 128 "no option --bogus" -- \
+refuses "an option that is none" 1 "--bogus" -- compare --bogus
+refuses "the same while bisecting: it must not count as bad" 128 "--bogus" -- \
     compare --bogus --bisect
 refuses "A that is not there" 128 "runtime A|nosuch" -- \
     compare --runtime nosuch --runtime sim --store "$store" --bisect
@@ -333,7 +333,7 @@ refuses "B that is not there" 125 "runtime B|nosuch" -- \
 refuses "a share above 1" 1 "--precision|3%" -- compare --precision 3 --runtime sim,sim
 refuses "a time that is none" 1 "--budget|10m" -- compare --budget soon --runtime sim,sim
 refuses "two rules at once" 1 "--pairs|--precision" -- compare --runtime sim,sim --pairs 3 --precision 1%
-refuses "more pairs than there can be" 1 "at most 64" -- compare --runtime sim,sim --pairs 65
+refuses "more pairs than there can be" 1 "64" -- compare --runtime sim,sim --pairs 65
 refuses "a store that is none" 1 "nowhere" -- compare --store "$folder/nowhere" --store "$store/a"
 
 echo "1..$count"

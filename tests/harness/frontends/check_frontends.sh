@@ -407,7 +407,7 @@ cp "$usual" "$sim" "$folder/bare"
 bench=$folder/bare/bench
 unset BENCH_FRONTEND_PYTHON_JAX
 refuses "a framework that is not installed, with the command that installs it" 3 \
-    "JAX|make frontends FRONTENDS=jax|BENCH_FRONTEND_PYTHON_JAX" -- \
+    "JAX|FRONTENDS=jax|BENCH_FRONTEND_PYTHON_JAX" -- \
     run "${own[@]}" --front-end jax --mode capture
 BENCH_FRONTEND_PYTHON_JAX=/nowhere/python refuses "a Python that there is not" 3 \
     "BENCH_FRONTEND_PYTHON_JAX|/nowhere/python" -- \
