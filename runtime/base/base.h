@@ -142,6 +142,7 @@ void bn_text_puts(bn_text *text, const char *string);
 void bn_text_putc(bn_text *text, char c);
 void bn_text_int(bn_text *text, int64_t value);
 void bn_text_printf(bn_text *text, const char *format, ...) BN_PRINTF(2, 3);
+void bn_text_vprintf(bn_text *text, const char *format, va_list args) BN_PRINTF(2, 0);
 /* A layout as XLA writes it, "{1,0:T(8,128)(2,1)}", piece by piece: what opens it, with RANK
  * dimensions from the most minor one on, its tiles by INDEX, and a brace by the caller. Appends
  * nothing and returns false where MINOR_TO_MAJOR makes no sense. A negative size of a tile is that
