@@ -219,6 +219,14 @@ bn_code bn_fail_meant(bn_status *st, bn_code code, bn_meant meant, const char *f
 /* BN_INVALID: there is no WHAT called WORD; says which of CHOICES, "a, b, c or d", may be meant. */
 bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const char *choices);
 
+/* The name of row I of a table, from 0 on; NULL behind its last row. */
+typedef const char *bn_name_at(size_t i);
+/* Appends all names, "a, b". */
+void bn_put_names(bn_text *out, bn_name_at *at);
+/* The row that is called WORD, in *ROW. Without one bn_fail_choice, and *ROW stays. */
+BN_MUST_USE bn_code bn_find_name(const char *what, const char *word, bn_name_at *at, size_t *row,
+                                 bn_status *st);
+
 /* IEEE 754 binary16, as its bits. A double is rounded to the nearest half, a tie to the one
  * whose last bit is 0; what is too large becomes infinity, and NaN stays NaN. */
 double bn_half_to_double(uint16_t half);
