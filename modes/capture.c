@@ -235,8 +235,10 @@ static bn_code replay_graph(mode *m, const capture_graph *g, rt_buffer **slots, 
                            in->variable ? tg_tensor_name(in->variable) : "a slot");
         m->arguments.items[i] = data;
     }
+    mode_list *lists[] = {&m->targets, &m->buffers, &m->temporaries};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        mode_list_reserve(lists[i], lists[i]->count + p->output_count);
     bn_code code = mode_dispatch(m, p, st);
-    /* mode_dispatch_reserve has made room in the lists. */
     for (size_t o = 0; code == BN_OK && o < p->output_count; o++) {
         rt_buffer *buffer = m->results.items[o];
         slots[g->first_slot + o] = buffer;
@@ -349,6 +351,7 @@ static bn_code replay_single_graph(mode *m, const mode_capture *c, bn_status *st
 {
     const capture_graph *g = c->root->graphs;
     size_t count = g->program->output_count;
+    mode_list_reserve(&m->retired, m->retired.count + count);
     bn_code code = mode_dispatch(m, g->program, st);
     mode_clock(m, BN_PART_BIND);
     for (size_t o = 0; code == BN_OK && o < count; o++) {

@@ -21,10 +21,6 @@ void mode_dispatch_reserve(mode *m, const mode_program *p)
     mode_list_reserve(&m->arguments, p->input_count + 1);
     mode_list_reserve(&m->results, p->output_count + 1);
     mode_list_reserve(&m->events, m->events.count + 1);
-    /* Each result takes a place in one of these lists, the handle that it replaces another. */
-    mode_list *lists[] = {&m->targets, &m->buffers, &m->temporaries, &m->retired};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        mode_list_reserve(lists[i], lists[i]->count + p->output_count + 1);
 }
 
 /* ---- probe ----------------------------------------------------------------------- */

@@ -367,7 +367,7 @@ BN_MUST_USE bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, siz
 
 /* ---- dispatch.c ----------------------------------------------------------- */
 
-/* Makes room for the arguments and results of PROGRAM. */
+/* Makes room for the arguments and results of PROGRAM, and for its completion. */
 void mode_dispatch_reserve(mode *m, const mode_program *program);
 /* Bytes of an execution's results that need new memory; INT64_MAX: unknown. */
 int64_t mode_result_bytes(const mode_program *program);

@@ -456,8 +456,7 @@ typedef struct night_line {
 static const cli_option rows[] = {
     {"suite", "FILE", CLI_TEXT, AT(own.suite), .choices = SUITE_NAMES, .open = true,
      .text = "what to run: a suite file, or " SUITE_NAMES},
-    {"store", "DIR", CLI_TEXT, AT(suites.store), .fallback = "bench-results", .also = "results",
-     .text = "folder of records, one HDF5 file for each experiment of each process"},
+    JOB_STORE_ROW(AT(suites.store)),
     {"report", "DIR", CLI_TEXT, AT(own.report), .text = "folder of the page, index.html"},
     {"site", "DIR", CLI_TEXT, AT(own.site),
      .text = "folder of a site over the whole store, as bench report --site makes it; grown by the "

@@ -11,9 +11,7 @@
 const cli_table *command_selection_table(void)
 {
     static cli_option rows[RES_AXIS_COUNT + 1] = {
-        {"store", "DIR", CLI_TEXT, offsetof(command_selection, store), .fallback = "bench-results",
-         .also = "results",
-         .text = "folder of records, one HDF5 file for each experiment of each process"}};
+        JOB_STORE_ROW(offsetof(command_selection, store))};
     static const cli_table table = {rows, RES_AXIS_COUNT + 1};
     const cli_table *measured = job_axis_table();
     for (int i = 0; i < RES_AXIS_COUNT; i++) {

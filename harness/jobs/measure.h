@@ -27,6 +27,16 @@ enum {
     JOB_ABOUT_FILES = 1 << 9    /* further files of a run */
 };
 
+/* Option --store of all commands that have one folder of records by default; AT: where its text
+ * goes. */
+#define JOB_STORE_WORDS                                                                            \
+    .fallback = "bench-results", .also = "results",                                                \
+    .text = "folder of records, one HDF5 file for each experiment of each process"
+#define JOB_STORE_ROW(at)                                                                          \
+    {                                                                                              \
+        "store", "DIR", CLI_TEXT, at, JOB_STORE_WORDS                                              \
+    }
+
 #define JOB_MEMBER_TEXT(member)   const char *member;
 #define JOB_MEMBER_NUMBER(member) int64_t member;
 #define JOB_MEMBER_SPAN(member)   double member;

@@ -17,20 +17,18 @@ static const selftest_row selftests[] = {
 };
 #define SELFTEST_COUNT (sizeof selftests / sizeof *selftests)
 
+static const char *selftest_at(size_t i)
+{
+    return i < SELFTEST_COUNT ? selftests[i].name : NULL;
+}
+
 static int run_selftest(const selftest_options *options, const char *what)
 {
     bn_status st = {.code = BN_OK};
-    bn_text names = {0};
-    for (size_t i = 0; i < SELFTEST_COUNT; i++) {
-        if (strcmp(selftests[i].name, what) == 0) {
-            bn_text_free(&names);
-            return selftests[i].run(options);
-        }
-        bn_text_printf(&names, "%s%s", i ? ", " : "", selftests[i].name);
-    }
-    bn_fail_choice(&st, "selftest", what, names.data);
-    bn_text_free(&names);
-    return (int)cli_complain(&st);
+    size_t row;
+    if (bn_find_name("selftest", what, selftest_at, &row, &st) != BN_OK)
+        return (int)cli_complain(&st);
+    return selftests[row].run(options);
 }
 
 /* ---- the command ------------------------------------------------------------------------- */

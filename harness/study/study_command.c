@@ -231,14 +231,15 @@ static cli_exit conclude(const study_options *own, study *s, res_format format, 
     return code;
 }
 
+static const char *name_at(size_t i)
+{
+    return i < KINDS ? kinds[i].name : NULL;
+}
+
 static const study_kind *find(const char *what, bn_status *st)
 {
-    for (size_t i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i].name, what) == 0)
-            return &kinds[i];
-    bn_fail_choice(st, "study", what,
-                   "graphs, in-flight, batch, arguments, buckets, depth, trace-cost");
-    return NULL;
+    size_t row;
+    return bn_find_name("study", what, name_at, &row, st) == BN_OK ? &kinds[row] : NULL;
 }
 
 static int run_study(study_options *own, const char *what)

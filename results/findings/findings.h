@@ -524,6 +524,28 @@ typedef struct res_compared {
     res_attribution attribution;
 } res_compared;
 
+/* Notes of a comparison: each has an identifier that stays, and sentences that may change. */
+typedef enum res_versus_note {
+    RES_NOTE_UNPAIRED,   /* records of A have no counterpart in B */
+    RES_NOTE_COUNTS,     /* the sides have different numbers of records */
+    RES_NOTE_CONDITIONS, /* the sides were measured under different conditions */
+    RES_NOTE_BUILDS,     /* records of another build than the one that is compared */
+    RES_NOTE_FIXED,      /* processes that failed before */
+    RES_NOTE_COPIES,     /* the same records on both sides */
+    RES_NOTE_OLDER,      /* all records of one side are older */
+    RES_NOTE_PRECISION,  /* more pairs are wanted than there can be */
+    RES_NOTE_FURTHER,    /* further pairs of what seemed slower */
+    RES_NOTE_INTERRUPTED,
+    RES_NOTE_BUDGET,
+    RES_NOTE_REPLACED, /* a runtime's file */
+    RES_NOTE_INTERIM,  /* after how many pairs the experiments were decided */
+    RES_NOTE_ADVICE,   /* how to decide what is undecided */
+    RES_NOTE_SPENT,    /* processes, seconds, where the records are */
+    RES_NOTE_COUNT
+} res_versus_note;
+/* "older". */
+const char *res_versus_note_name(res_versus_note note);
+
 typedef struct res_versus {
     res_compared *cells;
     size_t count;
@@ -533,12 +555,16 @@ typedef struct res_versus {
     size_t family;      /* comparisons that were judged together */
     double wall_family; /* the same as a wall time counts them: of a family of its like */
     bn_text notes;      /* sentences, one a line: how it was paired, why it ended */
+    bool noted[RES_NOTE_COUNT]; /* which of them */
     size_t unread[2];   /* records of each store that could not be read, so they are not compared */
     bool whole;         /* res_versus_pair makes a cell of every experiment that either side has */
     char differing[RES_DIFFERING]; /* in which conditions the sides of pairs out of stores differ:
                                       "kernel" */
 } res_versus;
 
+/* Adds a line to the notes, by a printf FORMAT. */
+void res_versus_add_note(res_versus *versus, res_versus_note note, const char *format, ...)
+    BN_PRINTF(3, 4);
 /* Begins an empty comparison of wall times. Cells within THRESHOLD (0: 3 %) are equivalent. */
 void res_versus_begin(res_versus *versus, double threshold);
 /* Compares each cell, controls among them, judges all measures of all cells as one family, and

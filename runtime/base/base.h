@@ -142,6 +142,7 @@ void bn_text_puts(bn_text *text, const char *string);
 void bn_text_putc(bn_text *text, char c);
 void bn_text_int(bn_text *text, int64_t value);
 void bn_text_printf(bn_text *text, const char *format, ...) BN_PRINTF(2, 3);
+void bn_text_vprintf(bn_text *text, const char *format, va_list args) BN_PRINTF(2, 0);
 /* A layout as XLA writes it, "{1,0:T(8,128)(2,1)}", piece by piece: what opens it, with RANK
  * dimensions from the most minor one on, its tiles by INDEX, and a brace by the caller. Appends
  * nothing and returns false where MINOR_TO_MAJOR makes no sense. A negative size of a tile is that
@@ -217,6 +218,14 @@ bn_code bn_fail_meant(bn_status *st, bn_code code, bn_meant meant, const char *f
     BN_PRINTF(4, 5);
 /* BN_INVALID: there is no WHAT called WORD; says which of CHOICES, "a, b, c or d", may be meant. */
 bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const char *choices);
+
+/* The name of row I of a table, from 0 on; NULL behind its last row. */
+typedef const char *bn_name_at(size_t i);
+/* Appends all names, "a, b". */
+void bn_put_names(bn_text *out, bn_name_at *at);
+/* The row that is called WORD, in *ROW. Without one bn_fail_choice, and *ROW stays. */
+BN_MUST_USE bn_code bn_find_name(const char *what, const char *word, bn_name_at *at, size_t *row,
+                                 bn_status *st);
 
 /* IEEE 754 binary16, as its bits. A double is rounded to the nearest half, a tie to the one
  * whose last bit is 0; what is too large becomes infinity, and NaN stays NaN. */

@@ -60,7 +60,7 @@ ends() {
 said() { tail -n 1 "$folder/out"; }
 
 # ---- nights that are measured --------------------------------------------------------
-refuses "a format that a night does not have" 1 "bench nightly prints text or narrow, not json" -- \
+refuses "a format that a night does not have" 1 "text|narrow|json" -- \
     nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" --format json
 night
 report "the first night says that it has nothing to compare with, and keeps its build" "$(
@@ -535,8 +535,8 @@ report "a runtime with two settings is compared with each" "$(
         echo "not two comparisons"
 )"
 unset PJRT_SIM
-refuses "an option that there is not is no slowdown" 1 "no option --bogus" -- nightly --bogus
-refuses "no suite" 1 "bench nightly needs --suite FILE and --report DIR" -- nightly --store "$store"
+refuses "an option that there is not is no slowdown" 1 "--bogus" -- nightly --bogus
+refuses "no suite" 1 "--suite FILE|--report DIR" -- nightly --store "$store"
 refuses "a suite that is none" 1 "nothere" -- \
     nightly --suite nothere --report "$folder/page" --store "$folder/nowhere"
 

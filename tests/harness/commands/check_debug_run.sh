@@ -121,7 +121,7 @@ report "scopes.txt has a tree, once for all modes" "$(
 # ---- what is there ---------------------------------------------------------------------------
 
 cp "$folder/all/index.html" "$folder/kept"
-refuses "a folder with something in it" 2 "$folder/all is not empty|--force" -- \
+refuses "a folder with something in it" 2 "$folder/all|--force" -- \
     run "${measured[@]}" --mode lazy --debug-run "$folder/all"
 report "and it stays as it is" "$(cmp "$folder/all/index.html" "$folder/kept")"
 echo mine >"$folder/all/notes"

@@ -183,7 +183,7 @@ import=(import --store "$store" --model resnet50 --phase train)
 for command in steps doctor "${import[*]}"; do
     # shellcheck disable=SC2086
     refuses "$command of a recording of which a process is damaged" 3 \
-        "$folder/damaged/200-1 cannot be read: |not a file of recorded events|--process" -- \
+        "$folder/damaged/200-1|--process" -- \
         $command "$folder/damaged"
 done
 run steps --process 100 "$folder/damaged"
@@ -191,11 +191,11 @@ report "the process that is named is shown, and the damaged one told" "$(
     fault_of 1 "200-1" "not a file of recorded events"
     lines "Host-bound"
 )"
-refuses "not the damaged one" 3 "$folder/damaged/200-1 cannot be read: " -- \
+refuses "not the damaged one" 3 "$folder/damaged/200-1" -- \
     steps --process 200 "$folder/damaged"
 cp -r "$folder/loop" "$folder/untold"
 echo '{"environment": {' >"$folder/untold/recording.json"
-refuses "or of one whose variables cannot be read" 3 "$folder/untold: recording.json: line |record the program again" \
+refuses "or of one whose variables cannot be read" 3 "$folder/untold: recording.json: line " \
     -- "${import[@]}" "$folder/untold"
 report "leaves no record" "$([ "$(stored)" -eq 0 ] || echo "$(stored) records")"
 run "${import[@]}" --process 100 "$folder/damaged"

@@ -401,6 +401,7 @@ old "export weights" export-weights --model resnet18 --variant small --output "$
 old "diff" metrics diff "$store" "$store"
 old "diff" graph diff "$folder/program.mlir" "$folder/program.mlir"
 old "graph" graph text "$folder/program.mlir"
+old "list frameworks" list front-ends
 
 tiny_suite '"lazy"' 1
 run nightly "$folder/suite.json" --store "$folder/night" --report "$folder/page" --keep-builds 0

@@ -260,7 +260,7 @@ report "which has a clock, or no worker starts" "$(
     grep -E 'loading the runtime|compiling' "$folder/err"
     [ ! -e "$folder/x.json" ] || echo "it was written"
 )"
-refuses "and a preset" 2 "--into-sim|preset of v3:2x2|v4, v5e, v5p" -- \
+refuses "and a preset" 2 "--into-sim|v3:2x2|v4, v5e, v5p" -- \
     "${v4[@]}" --topology v3:2x2 --into-sim "$folder/x.json"
 FAKE_PJRT=hlo,device_oom run "${v4[@]}" --into-sim "$folder/x.json"
 report "and an estimate: without one the step has failed, and the words are right" "$(
@@ -320,7 +320,7 @@ refuses "an estimate with an unknown axis" 3 "--estimates|entry|moon" -- \
     replay resnet50 --estimates "$folder/axis.json"
 refuses "each case needs its times" 2 "--estimates|bench_forward|3 graphs" -- \
     replay resnet50 --estimates "$folder/few.json"
-refuses "and one of each" 2 "--estimates|two times" -- replay resnet50 --estimates "$folder/many.json"
+refuses "and one of each" 2 "--estimates" -- replay resnet50 --estimates "$folder/many.json"
 # Each of these files is of another step. Which one it is, is said, and which one the case is.
 for row in "batch:full, batch 8, image 224, sgd, f32" "variant:small, batch 32, image 64, sgd, f32" \
     "dtype:full, batch 32, image 224, sgd, bf16" "optimizer:full, batch 32, image 224, adamw, f32" \

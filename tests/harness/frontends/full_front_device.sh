@@ -155,7 +155,7 @@ attempt() {
     printf '%s' "$faults"
 }
 
-installed=$("$bench" list front-ends --format json 2>/dev/null | "$python" -c '
+installed=$("$bench" list frameworks --format json 2>/dev/null | "$python" -c '
 import json, sys
 print(any(r["front_end"] == "jax" and r["installed"] for r in json.load(sys.stdin)))')
 if [ "$installed" != True ]; then

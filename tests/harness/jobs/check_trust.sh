@@ -52,7 +52,7 @@ assert not found["cpu"] and not found["sim"], found'
 )"
 below suite smoke --dry-run --store "$store"
 report "nor a suite" "$(fault_of 2 "smoke")"
-below list front-ends --format json
+below list frameworks --format json
 report "nor a front end" "$(
     fault_of 0
     holds 'assert not any(r["installed"] for r in records if r["front_end"] == "jax"), records'
