@@ -254,7 +254,7 @@ static void drop_step(mode *m, recorded *r)
     }
 }
 
-/* Whether the results of a step have no room beside each other. What takes over an argument's
+/* Whether the device cannot hold all results of a step at once. What takes over an argument's
  * memory needs none, and is known after the first step. */
 static bool is_frugal(mode *m, const recorded *r)
 {

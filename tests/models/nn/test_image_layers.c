@@ -162,7 +162,7 @@ static void windows_are_pytorchs(void **state)
     nn_pool pool;
     nn_max_pool2d_new(&m, &pool, "2", (nn_image){1, 1, 64},
                       (nn_pool_spec){.kernel = 3, .stride = 2, .ceil = true});
-    assert_non_null(strstr(m.status.message, "2: option image: 64 is too small, a window of 3"));
+    assert_non_null(strstr(m.status.message, "2: option image: 64 is too small"));
     bare_model_free(&m);
 }
 
