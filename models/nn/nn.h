@@ -200,7 +200,7 @@ nn_image nn_append_sequence(model *m, nn_sequence *s, nn_sequence *inner, nn_ima
 /*
  * The step of a module: appends to T the ops that make the module's output out of X, and
  * returns it. X and the output have the model's dtype and the shapes of the images that
- * nn_append_* was told. LAYER is what the module was appended with; it is only read.
+ * nn_append_* was given. LAYER is the one that the module was appended with; it is only read.
  * Opens the module's scope itself. Called in every step: allocates nothing and looks
  * nothing up. Errors stick to T.
  */
@@ -238,7 +238,7 @@ void nn_layer_leave(model *m);
 void nn_layers_new(model *m, nn_layers *layers, int count);
 
 /* Traces layer NUMBER on X and returns what it puts out, of X's type. CONTEXT is the caller's
- * of nn_run_layers. T may be a loop's round, in which layer 0 stands for all: it assigns
+ * of nn_run_layers. T may be a loop's body, in which layer 0 stands for all: it assigns
  * nothing but the layer's stages, and the generator by dropout. */
 typedef tg_tensor *nn_layer(tg_trace *t, const void *context, int number, tg_tensor *x);
 tg_tensor *nn_run_layers(tg_trace *t, const nn_layers *layers, nn_layer *step, const void *context,

@@ -3,7 +3,7 @@
  * for tests. An op is one constant tg_op row; its rules sit together in a
  * family file (op_*.c) and the row is listed once in op_table.c.
  *
- * Who calls whom: op_table.c stands on the families; they emit (trace.c) and write
+ * Call structure: op_table.c stands on the families; they emit (trace.c) and write
  * statements (lower.c); both stand on tensor.c. Families call each other in circles, since
  * gradients emit ops.
  */
@@ -61,7 +61,7 @@ struct tg_node {
 };
 
 typedef struct tg_lowering tg_lowering; /* the writer of lower.c */
-typedef struct tg_region tg_region;     /* what a loop does in a round: trace_priv.h */
+typedef struct tg_region tg_region;     /* the body of a loop: trace_priv.h */
 
 /*
  * One op: its words and its four rules. Nodes of one op with equal attributes and operand
@@ -200,12 +200,12 @@ void tg_lowering_list(tg_lowering *l, const char *name, const int64_t *values, s
 
 /*
  * Loops. tg_lowering_define_loop writes "    %5:7 = " for a statement of WIDTH values: the number
- * of the round, then NODE's results, then others.
- * tg_lowering_enter begins to write what a round does, GRAPH, within L's statement: its names
- * stand beside L's. Each input of the graph is named where its value is made (tg_lowering_name
- * writes "%12"), then tg_lowering_nodes writes the statements. tg_lowering_leave frees INNER.
- * tg_lowering_pass writes a statement that gives VALUES, COUNT of them, as they are: "    %5:2 =
- * HEAD%3, %4TAIL : (types) -> (types)"; they are then its results' names.
+ * of the iteration, then NODE's results, then others.
+ * tg_lowering_enter begins to write the body GRAPH within L's statement: its names continue L's.
+ * Each input of the graph is named where its value is made (tg_lowering_name writes "%12"), then
+ * tg_lowering_nodes writes the statements. tg_lowering_leave frees INNER. tg_lowering_pass writes a
+ * statement that gives VALUES, COUNT of them, as they are: "    %5:2 = HEAD%3, %4TAIL : (types) ->
+ * (types)"; they are then its results' names.
  */
 void tg_lowering_define_loop(tg_lowering *l, const tg_node *node, size_t width);
 tg_lowering *tg_lowering_enter(tg_lowering *l, const tg_graph *graph);

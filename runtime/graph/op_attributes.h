@@ -1,5 +1,5 @@
 /*
- * op_attributes.h - what a node of each op carries beside its operands, for the
+ * op_attributes.h - what a node of each op carries besides its operands, for the
  * family files and for readers of nodes (the evaluator of the tests).
  *
  * Attributes are hashed as bytes: structs of only int32_t or only int64_t
@@ -99,7 +99,7 @@ typedef struct tg_norm_attributes {
     int64_t feature;
 } tg_norm_attributes;
 
-/* scan. REGION is what a round does, by its number among the trace's; HASH is its. What the
+/* scan. REGION is the body, by its number among the trace's; HASH is its. What the
  * gradient saves: the last GIVES of a forward loop's outs, the last TAKES of what a backward one
  * has stacked. */
 typedef struct tg_scan_attributes {

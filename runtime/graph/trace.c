@@ -44,7 +44,7 @@ void tg_trace_free(tg_trace *t)
 {
     if (!t)
         return;
-    if (!t->outer) /* rounds keep what their trace keeps */
+    if (!t->outer) /* bodies keep what their trace keeps */
         tg_trace_keep_places(t, false);
     bn_arena_free(t->arena);
     bn_arena_free(t->tensors);
@@ -207,17 +207,17 @@ static tg_tensor *variable_enter(tg_trace *t, tg_variable *v)
     return v->entry;
 }
 
-tg_tensor *tg_round_input(tg_trace *round, const tg_type *type)
+tg_tensor *tg_body_input(tg_trace *body, const tg_type *type)
 {
-    if (round->status.code != BN_OK)
-        return &round->poison;
-    tg_node *node = node_append(round, &tg_op_input, type, 0, 1);
+    if (body->status.code != BN_OK)
+        return &body->poison;
+    tg_node *node = node_append(body, &tg_op_input, type, 0, 1);
     node->results[0].type = *type;
-    tg_record_node(round, node);
+    tg_record_node(body, node);
     return node->results;
 }
 
-/* TENSOR of the outer trace, in the round T: an input of the round, made at first use. */
+/* TENSOR of the outer trace, in the body T: an input of the body, made at first use. */
 static tg_tensor *capture(tg_trace *t, tg_tensor *tensor, const char *op)
 {
     tg_tensor *outer = resolve(t->outer, tensor, op);
@@ -229,7 +229,7 @@ static tg_tensor *capture(tg_trace *t, tg_tensor *tensor, const char *op)
     for (size_t i = 0; i < t->captured_count; i++)
         if (t->captured[i].outer == outer)
             return t->captured[i].inner;
-    tg_tensor *inner = tg_round_input(t, &outer->type);
+    tg_tensor *inner = tg_body_input(t, &outer->type);
     if (inner->kind != TG_KIND_VALUE)
         return NULL;
     bn_grow(&t->captured, t->captured_count + 1, &t->captured_capacity, sizeof *t->captured);

@@ -19,12 +19,12 @@ typedef struct tg_scalar_memo {
     tg_tensor *tensor;
 } tg_scalar_memo;
 
-/* A value of the outer trace that a round uses, and what it is in the round. */
+/* A value of the outer trace that a body uses, and what it is in the body. */
 typedef struct tg_capture {
     tg_tensor *outer, *inner;
 } tg_capture;
 
-/* A variable that a round binds, as it was before (tg_bind). */
+/* A variable that a body binds, as it was before (tg_bind). */
 typedef struct tg_bound {
     tg_variable *variable;
     tg_type type;
@@ -36,17 +36,17 @@ typedef struct tg_bound {
 
 /*
  * An iteration of a loop: a graph over a trace of its own, BODY. Its inputs are what is
- * carried, slices, what is captured; its outputs what is handed on and parts of stacks. Other
+ * carried, slices, captured values; its outputs carried results and parts of stacks. Other
  * loops may have regions over the same BODY: gradients go on in it.
  */
 struct tg_region {
     tg_trace *body;
     tg_graph graph;
-    tg_node *richer; /* a loop of the same rounds that gives these results and more, or NULL */
+    tg_node *richer; /* a loop of the same iterations that gives these results and more, or NULL */
     bool derived;    /* a gradient made it */
 };
 
-/* When scopes and phases changed, in a trace and in its rounds. */
+/* When scopes and phases changed, in a trace and in its bodies. */
 typedef struct tg_scope_clock {
     tg_stretch *list;
     size_t count, capacity;
@@ -67,7 +67,7 @@ struct tg_trace {
     char record[4096]; /* that hash, then records not yet hashed */
     size_t record_used;
     const tg_scope *scope;
-    tg_scope_clock *clock; /* NULL: scopes are not timed; of a round, that of the outer trace */
+    tg_scope_clock *clock; /* NULL: scopes are not timed; of a body, that of the outer trace */
     bn_arena *arena;       /* nodes, attributes, graphs */
     bn_arena *tensors;     /* values only, so that a stale handle still meets a tensor */
     tg_node **nodes;
@@ -77,10 +77,10 @@ struct tg_trace {
     size_t input_count, input_capacity;
     tg_variable **assigned;
     size_t assigned_count, assigned_capacity;
-    tg_trace *outer;      /* of a round: the trace that has the loop; else NULL */
-    tg_capture *captured; /* of a round */
+    tg_trace *outer;      /* of a body: the trace that has the loop; else NULL */
+    tg_capture *captured; /* of a body */
     size_t captured_count, captured_capacity;
-    tg_bound *bound; /* of a round */
+    tg_bound *bound; /* of a body */
     size_t bound_count, bound_capacity;
     tg_region **regions; /* of this trace's loops */
     size_t region_count, region_capacity;
@@ -117,22 +117,22 @@ static inline void tg_scope_enter(tg_trace *t, const tg_scope *scope)
     tg_scope_changed(t);
 }
 
-/* ---- rounds of loops (region.c, but for tg_round_input) ---------------------- */
+/* ---- loop bodies (region.c, but for tg_body_input) ---------------------- */
 
-/* An empty trace for a round of T. */
-tg_trace *tg_round_open(tg_trace *t);
-/* A value that the round takes. */
-tg_tensor *tg_round_input(tg_trace *round, const tg_type *type);
+/* An empty trace for the body of a loop of T. */
+tg_trace *tg_body_open(tg_trace *t);
+/* An input of the body. */
+tg_tensor *tg_body_input(tg_trace *body, const tg_type *type);
 /* Restores bound variables. */
-void tg_round_close(tg_trace *round);
-/* False after passing ROUND's error to the trace that has the loop. */
-bool tg_round_sound(tg_trace *round);
+void tg_body_close(tg_trace *body);
+/* False after passing INNER's error to the trace that has the loop. */
+bool tg_body_sound(tg_trace *body);
 /* A loop that is about to be appended. All lists live as long as the trace. */
 typedef struct tg_loop_plan {
-    tg_trace *round;
-    tg_tensor **in;       /* in the round: carried, slices, captured */
+    tg_trace *body;
+    tg_tensor **in;       /* in the body: carried, slices, captured */
     tg_tensor **operands; /* the same outside */
-    tg_tensor **out;      /* in the round: what it hands on, then parts of stacks */
+    tg_tensor **out;      /* in the body: carried results, then parts of stacks */
     size_t carried, stacked, captured, outs;
     size_t gives, takes; /* tg_scan_attributes */
     int64_t length;
