@@ -278,8 +278,8 @@ void bn_writer_drop(bn_writer *writer); /* NULL allowed */
 const char *bn_base_name(const char *path);
 
 /*
- * Files next to this program's own (beside.c). Anybody may make a folder next to or above a program
- * in a shared folder, so the owner of a folder is checked before anything in it is run.
+ * Files next to this program's own (own_folder.c). Anybody may make a folder next to or above a
+ * program in a shared folder, so the owner of a folder is checked before anything in it is run.
  */
 /* The folder of this program's file into FOLDER of SIZE bytes, without a slash at its end; "" where
  * it is unknown. */

@@ -151,7 +151,7 @@ static void words_of(const execution *e, uint32_t results, execution_words *w)
 _Static_assert(sizeof(PJRT_Buffer *) == sizeof(uint64_t), "a handle is one word");
 
 /* Whether all devices had ended when the call returned, as those that run small programs within it
- * have. Then no callback is needed, and events of ours are given back. */
+ * have. Then no callback is needed, and events of ours are released. */
 static bool execution_ended(record_plugin *p, execution *e)
 {
     PJRT_Event **events = e->args.device_complete_events;
@@ -194,8 +194,8 @@ static void execution_put(record_plugin *p, execution *e, PJRT_Error *error, uin
     words_of(e, results, &w);
     if (answers)
         add(&w, answers, answer_words(e));
-    /* An end may be told at once: its place in the file is behind the execution's, and its time is
-     * before the execution's words are copied. */
+    /* An end may be reported at once: its slot in the file is behind the execution's, and its time
+     * is before the execution's words are copied. */
     bool taken = record_open(p, w.bytes, &place);
     if (!error && !ended)
         execution_watch(p, e, number);

@@ -53,7 +53,7 @@ uint32_t record_thread(void)
 /* A CPU clock is a system call of half a microsecond, as long as all else that is done for a short
  * execution. So none is read twice within CLOCK_REST_NS: too short for a thread to sleep in, so the
  * calling thread's is taken to have gone on with the wall. One that then turns out to have had the
- * CPU nearly all the time since the reading before is left alone for twice as long, up to
+ * CPU nearly all the time since the reading before is not read for twice as long, up to
  * CLOCK_MOST_NS. The next reading corrects what was wrong. */
 enum { CLOCK_REST_NS = 10000, CLOCK_MOST_NS = 40000 };
 
@@ -136,8 +136,8 @@ static speaker *ready(record_plugin *p)
         me->named = true;
         record_about_thread(me->number);
     }
-    if (atomic_load_explicit(&p->told, memory_order_relaxed) != me->file &&
-        atomic_exchange(&p->told, me->file) != me->file)
+    if (atomic_load_explicit(&p->described_in, memory_order_relaxed) != me->file &&
+        atomic_exchange(&p->described_in, me->file) != me->file)
         put_plugin(p);
     return me;
 }
@@ -184,7 +184,7 @@ void record_lost(record_plugin *p)
 /* ---- ends of buffers ------------------------------------------------------------------------ */
 
 /*
- * A third of all events were ends of one buffer each, and most of a program's buffers end beside
+ * A third of all events were ends of one buffer each, and most of a program's buffers end next to
  * others. So an end goes into the event before it where it can. Where that is full, it is a long
  * row, and the next event is made with room for more than a slot.
  */

@@ -1,5 +1,5 @@
 /*
- * beside.c - what lies beside this program's file, where a build or an installation put it, and
+ * own_folder.c - files next to this program's own, where a build or an installation put it, and
  * who may put what there, or into another folder.
  */
 #include "runtime/base/base.h"
@@ -29,7 +29,7 @@ static bool others_may_write(const struct stat *info)
     return info->st_mode & (S_IWGRP | S_IWOTH);
 }
 
-/* Whoever may write the program's own folder can put another program there, or, where the folder is
+/* A user who may write the program's own folder can replace the program, or, where the folder is
  * shared like /tmp, has only files of his own there. */
 static bool is_own_folder(const char *path)
 {
@@ -93,7 +93,7 @@ bn_code bn_own_file(const char *folder, const char *file, bn_text *passed, bn_st
     return code == BN_OK && !S_ISLNK(info.st_mode) ? check_one(path, &program, passed, st) : code;
 }
 
-/* By whom, beside the user, a folder may be owned. */
+/* By whom, besides the user, a folder may be owned. */
 typedef struct owners {
     struct stat program, top;
 } owners;
@@ -107,7 +107,8 @@ static bool names_hold(const struct stat *folder, const owners *who)
 {
     if (others_may_write(folder) && !(folder->st_mode & S_ISVTX))
         return false;
-    /* Whoever owns the top could rename all: where root has no number of its own, it has that. */
+    /* The owner of the top folder could rename all: where root has no number of its own, it has
+     * that. */
     return known_owner(folder, &who->program) || folder->st_uid == who->top.st_uid;
 }
 
