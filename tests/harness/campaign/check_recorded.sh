@@ -119,7 +119,7 @@ suite empty '{"recording": "elsewhere"}'
 refuses "a folder without a recording" 3 "/matrix/0: |no recording" -- \
     suite "$folder/empty.json" --store "$folder/refused"
 suite both '{"recording": "train", "models": "resnet18"}'
-refuses "models beside a recording" 2 "both.json:4:36: /matrix/0/models: a recorded step is run as it is" -- \
+refuses "models with a recording" 2 "both.json:4:36: /matrix/0/models: a recorded step is run as it is" -- \
     suite "$folder/both.json" --store "$folder/refused"
 suite other '{"recording": "train", "step_program": "jit_other"}'
 refuses "a step that there is not" 3 "/matrix/0: |jit_other" -- \
@@ -187,7 +187,7 @@ run compare --suite "$folder/step.json" "${sides[@]}" --store "$folder/suites" -
 report "so can a suite that has one" "$(compared loop)"
 refuses "a recording that is not there" 1 "recording $folder/no/such" -- \
     compare --recording "$folder/no/such" --runtime sim,sim
-refuses "models beside it" 1 "--recording|--model" -- \
+refuses "models with it" 1 "--recording|--model" -- \
     compare --recording "$folder/train" --model resnet18 --runtime sim,sim
 refuses "several in flight" 1 "--in-flight" -- \
     compare --recording "$folder/train" --in-flight 2 --runtime sim,sim
@@ -220,7 +220,7 @@ report "the same build is not slower" "$(
 )"
 printf other >>"$folder/device.so"
 night
-report "beside another build the last one's replays the step, too" "$(
+report "with another build the last one's replays the step, too" "$(
     [[ " 0 2 4 " == *" $status "* ]] || echo "exit status $status"
     grep -q '^device.so against the build of its last good night, .*, measured again tonight: ' \
         "$folder/out" || echo "not compared"

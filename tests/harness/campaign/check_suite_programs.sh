@@ -85,7 +85,7 @@ suite several '{"program": "affine.mlir", "in_flight": 1, "include": [{"seed": 2
                {"program": "step.mlirbc", "arguments": ["f32[2,3]", "s32[]"], "in_flight": 1},
                {"models": "resnet18", "modes": "capture", "batches": 0, "in_flight": 1}'
 run suite "$folder/several.json" --store "$store" --repetitions 1 --dry-run --format json
-report "text, XLA's own form and byte code with its types stand beside models" "$(
+report "text, XLA's own form and byte code with its types are possible next to models" "$(
     fault_of 0
     holds '
 titles = sorted(r["title"] for r in records)
@@ -126,13 +126,13 @@ refuses "types of a program that tells them" 2 "--argument" -- \
 suite empty '{"program": "step.mlirbc", "arguments": []}'
 refuses "no types" 2 "/matrix/0/arguments: a list of 1 to" -- suite "$folder/empty.json" "${refused[@]}"
 suite beside '{"program": "affine.mlir", "models": "resnet18"}'
-refuses "models beside it" 2 "/matrix/0/models: a program is run as it is" -- \
+refuses "models with it" 2 "/matrix/0/models: a program is run as it is" -- \
     suite "$folder/beside.json" "${refused[@]}"
 suite way '{"program": "affine.mlir", "include": [{"modes": "lazy"}]}'
-refuses "modes beside it, in an include" 2 "/matrix/0/include/0/modes: a program is run as it is" -- \
+refuses "modes with it, in an include" 2 "/matrix/0/include/0/modes: a program is run as it is" -- \
     suite "$folder/way.json" "${refused[@]}"
 suite both '{"program": "affine.mlir", "recording": "elsewhere"}'
-refuses "a recording beside it" 2 "/matrix/0/program: a matrix runs a recording or a program, not both" -- \
+refuses "a recording with it" 2 "/matrix/0/program: a matrix runs a recording or a program, not both" -- \
     suite "$folder/both.json" "${refused[@]}"
 suite cost '{"program": "affine.mlir", "cost": "roofline"}'
 refuses "what is said of recordings" 2 "/matrix/0/cost: it goes with 'recording'" -- \
