@@ -1,7 +1,7 @@
 /*
  * dispatch.c - executions: bind, submit, keep results, commit, release, wait.
  *
- * A step's results wait beside the variables until the whole step has been
+ * A step's results are kept apart from the variables until the whole step has been
  * submitted; then they take their places (commit) and the handles that they
  * replace are released while the device works. Lists keep their room from
  * step to step, so a steady step allocates nothing.
@@ -68,7 +68,7 @@ bool mode_has_room(mode *m, int64_t bytes)
     return bytes <= free_bytes;
 }
 
-/* Whether the results of REPEAT executions of P have room beside each other. Their handles are best
+/* Whether the results of REPEAT executions of P fit into memory together. Their handles are best
  * released at the end, since that takes time, or waits. But the device must hold them all
  * meanwhile. */
 static bool have_room(mode *m, const mode_program *p, unsigned repeat)
@@ -310,8 +310,8 @@ bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context
         const int64_t hits = m->counters[BN_COUNTER_CACHE_HITS];
         code = mode_program_get(m, graphs[i], label, false, &program, st);
         if (code == BN_OK)
-            mode_tell_graph(m, graphs[i], label, program,
-                            m->counters[BN_COUNTER_CACHE_HITS] == hits);
+            mode_notify_graph(m, graphs[i], label, program,
+                              m->counters[BN_COUNTER_CACHE_HITS] == hits);
         if (code == BN_OK)
             code = mode_run_graph(m, graphs[i], program, st);
         if (code == BN_OK && ran)

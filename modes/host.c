@@ -74,14 +74,14 @@ bn_code mode_run_host(mode *m, const tg_host_op *op, rt_buffer *x, const mode_wh
     mode_clock(m, before);
     free(host);
     if (code == BN_OK)
-        mode_tell_host(m, &(mode_host_told){.where = *where,
-                                            .op = op->name,
-                                            .in = op->in,
-                                            .out = op->out,
-                                            .read_ns = at[1] - at[0],
-                                            .compute_ns = at[2] - at[1],
-                                            .send_ns = at[3] - at[2],
-                                            .breaks = breaks});
+        mode_notify_host(m, &(mode_host_event){.where = *where,
+                                               .op = op->name,
+                                               .in = op->in,
+                                               .out = op->out,
+                                               .read_ns = at[1] - at[0],
+                                               .compute_ns = at[2] - at[1],
+                                               .send_ns = at[3] - at[2],
+                                               .breaks = breaks});
     return code == BN_OK ? BN_OK : bn_context(st, "computing %s on the host", op->name);
 }
 

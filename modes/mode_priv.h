@@ -131,7 +131,7 @@ struct mode {
     mode_options options;
     int cache_folder;  /* of executables on disk, open; -1: none */
     bn_status refused; /* the first of them that was not taken; BN_OK: none */
-    char *cache_salt;  /* what executables on disk depend on beside text and plugin */
+    char *cache_salt;  /* part of the key of executables on disk, in addition to text and plugin */
     unsigned group_of_phase[TG_PHASE_COUNT];
     tg_trace *trace;
     int64_t counters[BN_COUNTER_COUNT];
@@ -195,15 +195,15 @@ BN_MUST_USE bn_code mode_create_kind(const mode_kind *kind, rt_client *client,
 /* ---- figures.c: a watcher ------------------------------------------------- */
 
 /* GRAPH, called LABEL, runs as PROGRAM. ANEW: that was made just now. */
-void mode_tell_graph(const mode *m, const tg_graph *graph, const char *label,
-                     const mode_program *program, bool anew);
+void mode_notify_graph(const mode *m, const tg_graph *graph, const char *label,
+                       const mode_program *program, bool anew);
 /* VALUE of TYPE was read. BREAKS: the graph was cut for it. */
-void mode_tell_read(const mode *m, const mode_where *where, const tg_type *type, const void *value,
-                    bool breaks);
+void mode_notify_read(const mode *m, const mode_where *where, const tg_type *type,
+                      const void *value, bool breaks);
 /* The same within a trace, of VALUE, which HOST holds. */
-void mode_tell_traced_read(const mode *m, const tg_tensor *value, const void *host, bool breaks);
-void mode_tell_host(const mode *m, const mode_host_told *told);
-void mode_tell_miss(const mode *m, const mode_miss_told *told);
+void mode_notify_traced_read(const mode *m, const tg_tensor *value, const void *host, bool breaks);
+void mode_notify_host(const mode *m, const mode_host_event *event);
+void mode_notify_miss(const mode *m, const mode_miss_event *event);
 /* Where the trace is; SCOPE holds the text of it. */
 mode_where mode_traced_where(const mode *m, bn_text *scope);
 
@@ -329,10 +329,10 @@ BN_MUST_USE bn_code mode_values_take(const shlo_value *list, size_t count, mode_
  * mode_signature_read. */
 BN_MUST_USE bn_code mode_result_place(const shlo_value *v, size_t index, mode_argument *a,
                                       bn_status *st);
-/* The declarations of PROGRAM, for shlo_declared_free, after errors, too; *TOLD as
+/* The declarations of PROGRAM, for shlo_declared_free, after errors, too; *READABLE as
  * mode_signature_read has it. */
 BN_MUST_USE bn_code mode_declared_read(const rt_program *program, shlo_declared *declared,
-                                       bool *told, bn_status *st);
+                                       bool *readable, bn_status *st);
 /* Whether ORDER is how A is to lie: as it says, else by rows. */
 bool mode_lies_by(const mode_argument *a, const int64_t *order);
 /* Fills PROGRAM's entry and its results' types, where the plugin reports them. BN_INVALID where it
@@ -366,8 +366,8 @@ void mode_dispatch_reserve(mode *m, const mode_program *program);
 /* Bytes of the results of an execution of PROGRAM that take over no argument's memory; INT64_MAX:
  * unknown. */
 int64_t mode_result_bytes(const mode_program *program);
-/* Whether the device has room for BYTES of results beside what it holds now and what executions
- * need for themselves. */
+/* Whether the device has room for BYTES of results in addition to its present buffers and what
+ * executions need for themselves. */
 bool mode_has_room(mode *m, int64_t bytes);
 /* Submits PROGRAM with m->arguments; fills m->results. Charges dispatch. */
 BN_MUST_USE bn_code mode_dispatch(mode *m, mode_program *program, bn_status *st);
