@@ -7,7 +7,7 @@
 
 #include "harness/jobs/jobs.h"
 
-#define SELFTEST_MOST_LOAD 64 /* busy loops beside a selftest */
+#define SELFTEST_MOST_LOAD 64 /* busy loops during a selftest */
 
 /* Of both commands; borrowed while they run. */
 typedef struct selftest_options {
@@ -17,7 +17,7 @@ typedef struct selftest_options {
     /* Whether models and a seed were given; else MATRIX has those of bench run. */
     bool models_given, seed_given;
     /* Of coverage. */
-    int64_t tables, load; /* of each case, 0: not given; busy loops beside it */
+    int64_t tables, load; /* of each case, 0: not given; busy loops during it */
     const char *file;     /* for its raw values; NULL: none */
 } selftest_options;
 

@@ -171,7 +171,7 @@ static bn_code add_mode(study *s, job_matrix *m, const char *mode_name, bn_text 
     return code;
 }
 
-/* The same in both modes. Only captured steps are cut: lazy ones beside them stay whole. */
+/* The same in both modes. Only captured steps are cut: lazy ones stay whole. */
 static bn_code add_modes(study *s, job_matrix *m, bn_text *notes, bn_status *st)
 {
     const cli_list graphs = m->axis[RES_AXIS_GRAPHS];

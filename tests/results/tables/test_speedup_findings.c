@@ -49,7 +49,7 @@ static void rows_that_failed_are_named(void **state)
     res_collection_free(&all);
 }
 
-/* Lazy of one cell failed: the other way of that cell has nothing beside it. */
+/* Lazy of one cell failed: the other mode of that cell has no baseline. */
 static void a_row_without_lazy_is_named(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void a_row_without_lazy_is_named(void **state)
     assert_int_equal(rows_of_kind(&all, "no base"), 1);
     assert_lacks(out.data, "Nothing was compared");
     bn_text_free(&out);
-    /* Where no row has a lazy beside it, one sentence says so of all. */
+    /* Where no row has a lazy baseline, one sentence says so of all. */
     const res_collection alone = {.records = all.records + INFER_LAZY, .count = 2};
     out = found(&alone);
     assert_has(out.data, "Nothing was compared: no row ");
