@@ -149,7 +149,7 @@ static bn_code record_read(void *context, tg_trace *trace, tg_tensor *value, voi
         code = record_end(r, value, NULL, st);
     if (code != BN_OK)
         return code;
-    mode_tell_traced_read(r->m, value, host, cut);
+    mode_notify_traced_read(r->m, value, host, cut);
     return record_branch(r, host, st);
 }
 
@@ -261,14 +261,14 @@ static rt_buffer *break_buffer(const capture_node *node, rt_buffer **slots)
 static void notify_replayed(const mode *m, const capture_node *node, const void *value,
                             const capture_node *next)
 {
-    const mode_read_told read = {node->where, node->read_type, value, node->graphs != NULL};
-    mode_tell_read(m, &read.where, &read.type, value, read.breaks);
+    const mode_read_event read = {node->where, node->read_type, value, node->graphs != NULL};
+    mode_notify_read(m, &read.where, &read.type, value, read.breaks);
     if (next)
         return;
-    mode_miss_told miss = {.miss = MODE_MISS_VALUE, .read = &read};
+    mode_miss_event miss = {.miss = MODE_MISS_VALUE, .read = &read};
     for (const capture_branch *b = node->branches; b; b = b->next)
         miss.branches++;
-    mode_tell_miss(m, &miss);
+    mode_notify_miss(m, &miss);
 }
 
 /* Reads NODE's value; *NEXT is its branch, NULL for a value that has none. */
@@ -403,10 +403,10 @@ static bn_code capture_first(mode *m, const mode_call *call, bn_status *st)
 {
     if (m->own) {
         const mode_capture *latest = m->own;
-        mode_miss_told miss = {.miss = MODE_MISS_CALL};
+        mode_miss_event miss = {.miss = MODE_MISS_CALL};
         m->counters[BN_COUNTER_GUARD_MISSES]++;
         mode_guards_explain(&latest->guards, call, &miss);
-        mode_tell_miss(m, &miss);
+        mode_notify_miss(m, &miss);
     }
     m->counters[BN_COUNTER_CAPTURES]++;
     mode_capture *c = mode_capture_new(call);

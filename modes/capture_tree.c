@@ -94,7 +94,7 @@ bool mode_guards_gather(mode_guards *g, const mode_call *call, void **data, cons
 
 /* ---- why they do not hold ---------------------------------------------------------------- */
 
-static void explain_statics(const mode_call *was, const mode_call *now, mode_miss_told *miss)
+static void explain_statics(const mode_call *was, const mode_call *now, mode_miss_event *miss)
 {
     const char *a = was->statics, *b = now->statics;
     miss->miss = MODE_MISS_STATICS;
@@ -108,7 +108,7 @@ static void explain_statics(const mode_call *was, const mode_call *now, mode_mis
         miss->offset++;
 }
 
-void mode_guards_explain(const mode_guards *g, const mode_call *call, mode_miss_told *miss)
+void mode_guards_explain(const mode_guards *g, const mode_call *call, mode_miss_event *miss)
 {
     mode_call same = *call;
     same.statics = g->call.statics;

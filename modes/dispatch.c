@@ -289,8 +289,8 @@ bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_graph_hook *on_graph, v
         const int64_t hits = m->counters[BN_COUNTER_CACHE_HITS];
         code = mode_program_get(m, graphs[i], label, false, &program, st);
         if (code == BN_OK)
-            mode_tell_graph(m, graphs[i], label, program,
-                            m->counters[BN_COUNTER_CACHE_HITS] == hits);
+            mode_notify_graph(m, graphs[i], label, program,
+                              m->counters[BN_COUNTER_CACHE_HITS] == hits);
         if (code == BN_OK)
             code = mode_run_graph(m, graphs[i], program, st);
         if (code == BN_OK && on_graph)

@@ -62,7 +62,7 @@ static bn_code eager_read(void *context, tg_trace *trace, tg_tensor *value, void
     if (code == BN_OK)
         code = mode_read_buffer(context, buffer, host, size, st);
     if (code == BN_OK)
-        mode_tell_traced_read(context, value, host, false);
+        mode_notify_traced_read(context, value, host, false);
     return code;
 }
 

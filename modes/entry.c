@@ -53,8 +53,8 @@ static bn_code check_results(mode_program *program, bn_status *st)
                                .code = program->text,
                                .size = program->text_length};
     shlo_declared declared = {0};
-    bool told;
-    bn_code code = mode_declared_read(&source, &declared, &told, st);
+    bool readable;
+    bn_code code = mode_declared_read(&source, &declared, &readable, st);
     const size_t count = declared.result_count == program->output_count ? program->output_count : 0;
     for (size_t i = 0; program->result_types && i < count && code == BN_OK; i++) {
         const shlo_value *wanted = &declared.results[i];

@@ -75,7 +75,7 @@ bn_code mode_run_host(mode *m, const tg_host_op *op, rt_buffer *x, const mode_wh
     mode_clock(m, before);
     free(host);
     if (code == BN_OK)
-        mode_tell_host(m, &(mode_host_told){.where = *where,
+        mode_notify_host(m, &(mode_host_event){.where = *where,
                                             .op = op->name,
                                             .in = op->in,
                                             .out = op->out,

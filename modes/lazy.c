@@ -25,7 +25,7 @@ static bn_code lazy_read(void *context, tg_trace *trace, tg_tensor *value, void 
     if (code == BN_OK)
         code = mode_read_buffer(m, buffer, host, size, st);
     if (code == BN_OK)
-        mode_tell_traced_read(m, value, host, cut);
+        mode_notify_traced_read(m, value, host, cut);
     return code;
 }
 

@@ -272,7 +272,7 @@ const char *mode_form_name(mode_form form);
  * them.
  */
 BN_MUST_USE bn_code mode_signature_read(const rt_program *program, mode_argument **list,
-                                        size_t *count, bool *told, bn_status *st);
+                                        size_t *count, bool *readable, bn_status *st);
 
 /* Whether A and B are of one type; layouts are not compared. */
 bool mode_same_type(const mode_argument *a, const mode_argument *b);
@@ -293,8 +293,8 @@ BN_MUST_USE bn_code mode_create_program(rt_client *client, const mode_options *o
                                         const rt_program *program, const mode_argument *arguments,
                                         size_t count, const void *const *host, mode **out,
                                         bn_status *st);
-/* Whether the plugin told what the compiled program takes, so that the arguments were held against
- * it: their number, types and layouts. Where it does not, they go as they are declared. */
+/* Whether the plugin reported the compiled program's arguments, so that number, types and layouts
+ * were checked against them. Else arguments are sent as they are declared. */
 bool mode_program_checked(const mode *m);
 /* Results of the last step: how many, and each one's buffer (owned by the mode). */
 size_t mode_program_result_count(const mode *m);
@@ -319,7 +319,7 @@ typedef struct mode_run {
     size_t keep_count;
     /* With MODE_PACED, before it: a host that works so long while the device may work, waits for
      * all that was submitted or does not, then works and then rests so long. */
-    uint64_t beside_ns, alone_ns, idle_ns;
+    uint64_t overlapped_ns, alone_ns, idle_ns;
     bool waits;
 } mode_run;
 

@@ -200,15 +200,15 @@ BN_MUST_USE bn_code mode_create_kind(const mode_kind *kind, rt_client *client,
 /* ---- figures.c: a watcher ------------------------------------------------- */
 
 /* GRAPH, called LABEL, runs as PROGRAM. ANEW: that was made just now. */
-void mode_tell_graph(const mode *m, const tg_graph *graph, const char *label,
-                     const mode_program *program, bool anew);
+void mode_notify_graph(const mode *m, const tg_graph *graph, const char *label,
+                       const mode_program *program, bool anew);
 /* VALUE of TYPE was read. BREAKS: the graph was cut for it. */
-void mode_tell_read(const mode *m, const mode_where *where, const tg_type *type, const void *value,
-                    bool breaks);
+void mode_notify_read(const mode *m, const mode_where *where, const tg_type *type,
+                      const void *value, bool breaks);
 /* The same within a trace, of VALUE, which HOST holds. */
-void mode_tell_traced_read(const mode *m, const tg_tensor *value, const void *host, bool breaks);
-void mode_tell_host(const mode *m, const mode_host_told *told);
-void mode_tell_miss(const mode *m, const mode_miss_told *told);
+void mode_notify_traced_read(const mode *m, const tg_tensor *value, const void *host, bool breaks);
+void mode_notify_host(const mode *m, const mode_host_event *event);
+void mode_notify_miss(const mode *m, const mode_miss_event *event);
 /* Where the trace is; SCOPE holds the text of it. */
 mode_where mode_traced_where(const mode *m, bn_text *scope);
 

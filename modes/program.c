@@ -4,7 +4,7 @@
  *
  * The memory cache is a table with linear probing, bounded: past its limit the
  * entry unused for longest goes. Removal rebuilds the table, which is fine
- * because it happens only beside a compile.
+ * because it happens only together with a compile.
  */
 #include "modes/mode_priv.h"
 

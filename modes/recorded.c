@@ -81,7 +81,7 @@ static bn_code act(mode *m, const recorded *r, size_t index, bn_status *st)
     const mode_run *run = &r->of->runs[index];
     bn_code code = BN_OK;
     if (index > 0)
-        keep_busy(m, BN_PART_TRACE, run->beside_ns);
+        keep_busy(m, BN_PART_TRACE, run->overlapped_ns);
     if (index > 0 && run->waits)
         code = await_all(m, st);
     keep_busy(m, BN_PART_TRACE, run->alone_ns);
@@ -278,7 +278,7 @@ static bn_code recorded_step(mode *m, const mode_call *call, bn_status *st)
     for (size_t i = 0; i < r->of->run_count && code == BN_OK; i++)
         code = run_one(m, r, i, st);
     if (code == BN_OK && is_paced(m, r))
-        keep_busy(m, BN_PART_TRACE, r->of->runs[0].beside_ns);
+        keep_busy(m, BN_PART_TRACE, r->of->runs[0].overlapped_ns);
     m->keep = NULL;
     m->keep_count = 0;
     if (code == BN_OK && !r->known)
@@ -424,8 +424,8 @@ static bn_code compile_parts(mode *m, recorded *r, bn_status *st)
         const mode_part *part = &r->of->parts[i];
         mode_argument *declared = NULL;
         size_t count;
-        bool told;
-        bn_code code = mode_signature_read(&part->program, &declared, &count, &told, st);
+        bool readable;
+        bn_code code = mode_signature_read(&part->program, &declared, &count, &readable, st);
         free(declared);
         if (code == BN_OK)
             code = mode_program_from_part(m, part, &r->programs[i], st);

@@ -1,7 +1,7 @@
 /*
  * signature.c - the arguments of programs that others wrote. What a program declares is read by
  * runtime/stablehlo and runtime/hlo; here it is decided what of it can be done: each declaration is
- * honoured, or the program is refused and the reason is told.
+ * honoured, or the program is refused with the reason.
  */
 #include "modes/mode_priv.h"
 #include "runtime/hlo/hlo.h"
@@ -230,42 +230,42 @@ static bn_code check_devices(const shlo_declared *d, int64_t replicas, bn_status
     return BN_OK;
 }
 
-bn_code mode_declared_read(const rt_program *program, shlo_declared *declared, bool *told,
+bn_code mode_declared_read(const rt_program *program, shlo_declared *declared, bool *readable,
                            bn_status *st)
 {
     const char *bytes = program->code;
     size_t size = program->size;
     bn_status unread = {.code = BN_OK};
-    *told = true;
+    *readable = true;
     if (strcmp(program->format, "hlo") == 0)
         return hlo_declared_read("hlo", bytes, size, declared, st);
     if (mode_form_find(&bytes, &size) != MODE_FORM_BYTECODE)
         return shlo_declared_read(bytes, size, declared, st);
     bn_code code = shlo_declared_read_bytecode(bytes, size, declared, &unread);
-    *told = code == BN_OK;
+    *readable = code == BN_OK;
     /* Byte code of a newer version is no error here; if it is damaged, the compiler says so. */
     return code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s", unread.message) : BN_OK;
 }
 
 bn_code mode_signature_read(const rt_program *program, mode_argument **list, size_t *count,
-                            bool *told, bn_status *st)
+                            bool *readable, bn_status *st)
 {
     shlo_declared declared = {0};
     *list = NULL;
     *count = 0;
-    bn_code code = mode_declared_read(program, &declared, told, st);
-    /* Devices count also where the types of the arguments are not told. */
+    bn_code code = mode_declared_read(program, &declared, readable, st);
+    /* Devices count also where the types of the arguments are unknown. */
     if (code == BN_OK)
         code = check_devices(&declared,
                              program->options_size
                                  ? rt_options_replicas(program->options, program->options_size)
                                  : 1,
                              st);
-    for (size_t i = 0; i < declared.result_count && code == BN_OK && *told; i++)
+    for (size_t i = 0; i < declared.result_count && code == BN_OK && *readable; i++)
         code = mode_result_layout(&declared.results[i], i, &(mode_argument){0}, st);
-    if (code == BN_OK && *told)
+    if (code == BN_OK && *readable)
         code = mode_arguments_from_values(declared.arguments, declared.argument_count, list, st);
-    if (code == BN_OK && *told)
+    if (code == BN_OK && *readable)
         *count = declared.argument_count;
     shlo_declared_free(&declared);
     return code;

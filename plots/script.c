@@ -273,16 +273,16 @@ double plot_begin(plot *p, const plot_words *words, int width, int height)
     const char *subtitle = words->subtitle ? words->subtitle : "";
     const double whole = width - 2.0 * MARGIN;
     /* A title never runs under the badge. */
-    const double beside = whole - (words->badge ? badge_width(words->badge) + MARGIN : 0);
+    const double room = whole - (words->badge ? badge_width(words->badge) + MARGIN : 0);
     *p = (plot){.width = width};
-    const double below = fmax(put_wrapped(p, &titles, title, beside, 22, false), 44) + 4;
+    const double below = fmax(put_wrapped(p, &titles, title, room, 22, false), 44) + 4;
     const double taken = put_wrapped(p, &subtitles, subtitle, whole, below, false);
     p->height = height + (int)taken;
     bn_text_puts(&p->script, "set encoding utf8\nset border 3 linecolor rgb '" PLOT_INK
                              "'\nset tics nomirror out scale 0.6 textcolor rgb '" PLOT_INK
                              "' font 'sans-serif,12'\nset key off\n"
                              "set grid linetype 1 linecolor rgb '" PLOT_GRID "' linewidth 0.7\n");
-    put_wrapped(p, &titles, title, beside, 22, true);
+    put_wrapped(p, &titles, title, room, 22, true);
     put_wrapped(p, &subtitles, subtitle, whole, below, true);
     if (words->badge)
         badge(p, words->badge);

@@ -470,7 +470,7 @@ static const cli_option rows[] = {
              "hours)"},
     {"keep-builds", "N", CLI_NUMBER, AT(own.keep_builds), .fallback = "2", .most = 100,
      .text = "builds of each runtime that the store keeps, so that the next night can measure the "
-             "last one again beside its own; 0: none, and a night claims less"},
+             "last one again alongside its own; 0: none, and a night claims less"},
     CLI_FORMAT_ROW(AT(suites.output.format), "text, narrow", "text, or narrow: text in 80 columns"),
     {"force", NULL, CLI_FLAG, AT(suites.output.force),
      .text = "of no effect: pages are replaced, since they can be made again from the records"},

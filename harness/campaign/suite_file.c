@@ -109,7 +109,7 @@ static bn_code refuse_suite(const char *word, bn_status *st)
         "there is no suite %s", word);
 }
 
-/* Looks for the suite WORD beside the program; what is a stranger's goes into PASSED. BN_NOT_FOUND
+/* Looks for the suite WORD next to the program; files of other users go into PASSED. BN_NOT_FOUND
  * without words. */
 static bn_code find_own(const char *word, char *path, size_t size, bn_text *passed, bn_status *st)
 {

@@ -207,7 +207,7 @@ static void put_tables(const command *c, res_format format, const char *notes, b
     const json_t *lines = c->run.lines;
     if (format == RES_TABLE_CSV) {
         (o->by_scope          ? estimate_scopes
-         : o->check_published ? estimate_beside_published
+         : o->check_published ? estimate_with_published
                               : estimate_table)(lines, format, out);
         return;
     }
@@ -215,7 +215,7 @@ static void put_tables(const command *c, res_format format, const char *notes, b
     if (o->by_scope)
         estimate_scopes(lines, format, out);
     if (o->check_published)
-        estimate_beside_published(lines, format, out);
+        estimate_with_published(lines, format, out);
     bn_text_putc(out, '\n');
     res_put_lines(out, format, notes);
 }
@@ -298,7 +298,7 @@ static const cli_option rows[] = {
     {"by-scope", NULL, CLI_FLAG, AT(by_scope),
      .text = "also a table of the cycles of each part of the model"},
     {"check-published", NULL, CLI_FLAG, AT(check_published),
-     .text = "also a table of published times, with their source, beside the estimates"},
+     .text = "also a table of published times, with their source, next to the estimates"},
     {"into-sim", "FILE", CLI_TEXT, AT(into_sim),
      .text =
          "also write a file of settings for the simulated device with the estimated times of one "

@@ -35,7 +35,7 @@
 #include "results/tables/tables.h"
 #include "runtime/hlo/hlo.h"
 
-/* Classes of a line beside those of bn_code_name. */
+/* Classes of a line in addition to those of bn_code_name. */
 #define ESTIMATE_OK       "ok"
 #define ESTIMATE_MEMORY   "out-of-device-memory" /* too little, by the compiler */
 #define ESTIMATE_TOPOLOGY "no-topology"          /* the plugin has none of that name */
@@ -138,7 +138,7 @@ void estimate_table(const json_t *lines, res_format format, bn_text *out);
 /* Appends a table of where the cycles go, for each graph. */
 void estimate_scopes(const json_t *lines, res_format format, bn_text *out);
 /* Appends estimated times with the published ones. */
-void estimate_beside_published(const json_t *lines, res_format format, bn_text *out);
+void estimate_with_published(const json_t *lines, res_format format, bn_text *out);
 /* Appends notes on LINES, a sentence a line. */
 void estimate_notes(const json_t *lines, bn_text *out);
 

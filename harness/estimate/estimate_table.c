@@ -406,7 +406,7 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
     json_array_append_new(rows, row);
 }
 
-void estimate_beside_published(const json_t *lines, res_format format, bn_text *out)
+void estimate_with_published(const json_t *lines, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"topology", false},    {"step", false},        {"mode", false},

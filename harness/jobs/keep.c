@@ -66,7 +66,7 @@ static res_record *failure_record(const job_experiment *e, const struct stat *be
     return r;
 }
 
-/* Members of a worker's request beside its experiments. */
+/* Members of a worker's request other than its experiments. */
 typedef struct circumstances {
     const json_t *about; /* the records' "group"; NULL: none */
     uint64_t seed;

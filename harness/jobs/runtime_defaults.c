@@ -48,7 +48,8 @@ bool job_simulated_name(const char *name)
 
 model_options job_model_options(const res_experiment *w, const char *path)
 {
-    /* Steps without a gradient save nothing: bench verify has some beside those of training. */
+    /* Steps without a gradient save nothing: bench verify has some in addition to those of
+     * training. */
     const bool train = strcmp(w->phase, "train") == 0;
     const bool offload = train && strcmp(w->offload, "activations") == 0;
     const tg_remat remat = !train                           ? TG_REMAT_NONE

@@ -1,6 +1,6 @@
 /*
  * scratch.c - folders of temporary files that one process passes to another: weights and a batch
- * for a framework, its answer, its recording. They may be large, so they lie beside the records,
+ * for a framework, its answer, its recording. They may be large, so they are next to the records,
  * unless others may write there, or in a folder above.
  */
 #define _GNU_SOURCE

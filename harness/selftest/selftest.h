@@ -7,7 +7,7 @@
 
 #include "harness/jobs/jobs.h"
 
-#define SELFTEST_MOST_LOAD 64 /* busy loops beside a selftest */
+#define SELFTEST_MOST_LOAD 64 /* busy loops during a selftest */
 
 /* Options of both commands; borrowed while they run. */
 typedef struct selftest_options {

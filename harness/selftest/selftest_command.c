@@ -53,7 +53,7 @@ static const cli_option rows[] = {
     {"tables", "N", CLI_NUMBER, AT(own.tables), .least = 1, .most = 10000,
      .text = "coverage: tables of each case on each runtime; by default 40, and none with --quick"},
     {"load", "N", CLI_NUMBER, AT(own.load), .fallback = "0", .most = SELFTEST_MOST_LOAD,
-     .text = "coverage: so many busy loops run beside it"},
+     .text = "coverage: run under the load of so many busy loops"},
     {"output", "FILE", CLI_TEXT, AT(own.file), .also = "o",
      .text = "coverage: file for the intervals of all tables and the medians of all processes, as "
              "JSON. FILE must not exist; --force replaces it"},

@@ -1,6 +1,6 @@
 /*
  * framework_record.c - the job "framework": the record of a framework's steps, out of the recording
- * of its process, beside those of bench's own steps.
+ * of its process, comparable with those of bench's own steps.
  *
  * The recording has the framework's calls of the runtime with their times; the script reports when
  * it began and ended to measure, the number of steps, and figures that no recorder sees (nodes,

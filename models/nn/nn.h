@@ -200,7 +200,7 @@ nn_image nn_append_sequence(model *m, nn_sequence *s, nn_sequence *inner, nn_ima
 /*
  * The step of a module: appends to T the ops that make the module's output out of X, and
  * returns it. X and the output have the model's dtype and the shapes of the images that
- * nn_append_* was told. LAYER is what the module was appended with; it is only read.
+ * nn_append_* was given. LAYER is the one that the module was appended with; it is only read.
  * Opens the module's scope itself. Called in every step: allocates nothing and looks
  * nothing up. Errors stick to T.
  */

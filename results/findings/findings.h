@@ -197,14 +197,14 @@ typedef struct res_interference {
 void res_interference_add(res_interference *interference, const res_pool *pool);
 /* The same for the one process of RECORD. */
 void res_interference_add_record(res_interference *interference, const res_record *record);
-/* A machine is busy where other programs used more than so much of the cores, and something waited
- * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or that is unknown;
- * where other programs are unknown, and something waited for more (RES_BUSY_STALLED); where a
- * hypervisor took so much of the cores, or had moved them apart after so many of the rounds. On 2
- * cores with nothing else to do, XLA's own threads make a model wait for 2 to 50 % of the time, and
- * beside two busy programs, which use half of the cores, for 30 to 71 %. */
+/* A machine is busy where other programs used more than RES_BUSY_OTHERS of the cores, and bench's
+ * threads waited for a core for more than RES_BUSY_CONTENDED of the rounds' time, or that is
+ * unknown; where other programs are unknown, and threads waited for more than RES_BUSY_STALLED;
+ * where a hypervisor took more than RES_BUSY_STOLEN of the cores, or had moved them apart after
+ * more than RES_BUSY_APART of the rounds. On 2 idle cores, XLA's own threads make a model wait for
+ * 2 to 50 % of the time, and under two busy loops, which use half of the cores, for 30 to 71 %. */
 #define RES_BUSY_OTHERS  0.1
-#define RES_BUSY_BESIDE  0.1
+#define RES_BUSY_CONTENDED 0.1
 #define RES_BUSY_STALLED 0.35
 #define RES_BUSY_STOLEN  0.02
 #define RES_BUSY_APART   0.05
@@ -639,10 +639,10 @@ typedef struct res_choice {
 /* Pairs the good records of two stores by experiment (all but runtime and settings), by their ids.
  * VERSUS' notes say what had to be left out; its options say whether bench compare measured the
  * records with interim analyses. If VERSUS is `whole`, a side is the build of its latest record,
- * good or failed, and no experiment that either side has is left out: one that failed beside or
- * after the records that are paired, or whose repetition of a suite failed and was not repeated, or
- * that one side lacks, has a cell that says so; what failed before is in the notes. Good records of
- * two builds on one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
+ * good or failed, and no experiment that either side has is left out: one that failed together with
+ * or after the records that are paired, or whose repetition of a suite failed and was not repeated,
+ * or that one side lacks, has a cell that says so; what failed before is in the notes. Good records
+ * of two builds on one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
  */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                                     const res_choice choice[2], res_versus *versus, bn_status *st);

@@ -184,7 +184,7 @@ static bn_code read_figure(reading *r, const char *line, bool *known)
 
 /* ---- entries ------------------------------------------------------------------------------ */
 
-/* An entry some of whose figures are missing is counted, and one without any is none. */
+/* An entry that lacks some figures is counted, and one without any is not. */
 static void end_entry(reading *r)
 {
     if (!r->open)

@@ -250,8 +250,8 @@ static rec_part largest_gap(const sums *sum)
 }
 
 /*
- * Whose the time is in which the device does not work. From a call's begin to the end that was
- * reported the host has submitted something: whatever of that is no kernel's is a gap of dispatch.
+ * Attribution of the time in which the device is idle. From a call's begin to the reported end the
+ * host has submitted something: idle time in between is a gap of dispatch.
  * While nothing is submitted, the host is awaited, but for a call that goes on after its execution
  * has ended. Without a profile it is unknown when kernels ran.
  */

@@ -239,7 +239,7 @@ static void add_before(sweep *s, size_t next, rec_part part, uint64_t ns, uint64
     rec_before *before = &s->steps->before[at];
     if (part == REC_PART_HOST) {
         before->alone_ns += (double)gap;
-        before->beside_ns += (double)(ns > gap ? ns - gap : 0);
+        before->overlapped_ns += (double)(ns > gap ? ns - gap : 0);
     } else if (part == REC_PART_IDLE) {
         before->idle_ns += (double)ns;
     } else if (part == REC_PART_WAIT) {
@@ -540,7 +540,7 @@ static void divide(sweep *s)
         for (int k = 0; k < REC_PART_COUNT; k++)
             steps->programs[i].gap_ns[k] /= (double)steps->count;
     for (uint32_t i = 0; known > 0 && i < steps->executions_per_step; i++) {
-        steps->before[i].beside_ns /= known;
+        steps->before[i].overlapped_ns /= known;
         steps->before[i].alone_ns /= known;
         steps->before[i].idle_ns /= known;
         steps->before[i].waits = 2 * (size_t)s->waits[i] > steps->before_steps;

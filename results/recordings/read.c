@@ -415,7 +415,7 @@ bn_code rec_check_whole(const rec_recording *recording, uint32_t pid, const char
                         bn_status *st)
 {
     const struct rec_damaged *one = damaged_of(recording, pid);
-    /* Whose process it is that is asked for, and not there, only those could tell. */
+    /* A missing process may be in one of the unreadable folders. */
     if (!one && recording->damaged_count > 0 && !rec_process_find(recording, pid))
         one = &recording->damaged[0];
     if (!one)

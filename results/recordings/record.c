@@ -190,7 +190,7 @@ static void fill_device(const rec_steps *steps, const rec_step_program *of, res_
     snprintf(note, sizeof note, "%s%s%s",
              isfinite(of->kernels_ns) ? "while kernels ran, in executions that were profiled"
              : isfinite(of->device_ns)
-                 ? "between completions that PJRT told, the start of each included"
+                 ? "between completions that PJRT reported, the start of each included"
                  : "no completions were recorded",
              why[0] ? "; no profile: " : "", why);
     copy(to->device_note, sizeof to->device_note, note);
@@ -404,14 +404,14 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
 static void find_ends(const rec_recording *recording, const rec_process *p,
                       const rec_naming *naming, uint64_t *begun, uint64_t *ended)
 {
-    const json_t *told = json_object_get(recording->about, "ended");
+    const json_t *period = json_object_get(recording->about, "ended");
     const bool alone = recording->process_count == 1;
     *begun = naming->begun_ns;
     *ended = naming->ended_ns;
     if (!*begun && alone)
-        *begun = (uint64_t)json_integer_value(json_object_get(told, "begun_ns"));
+        *begun = (uint64_t)json_integer_value(json_object_get(period, "begun_ns"));
     if (!*ended && alone)
-        *ended = (uint64_t)json_integer_value(json_object_get(told, "ended_ns"));
+        *ended = (uint64_t)json_integer_value(json_object_get(period, "ended_ns"));
     if (*begun == 0 || *begun > p->begin_ns)
         *begun = p->begin_ns;
     if (*ended < p->last_ns || *ended > INT64_MAX)

@@ -360,7 +360,7 @@ typedef struct rec_step_program {
 /* Host work before an execution of a usual step, besides its calls: means over the steps
  * that take neither long nor short. Of the first one, behind the last one of the step before. */
 typedef struct rec_before {
-    double beside_ns; /* host work while the device worked */
+    double overlapped_ns; /* host work while the device worked */
     double alone_ns;  /* while it did not */
     double idle_ns;   /* REC_PART_IDLE */
     bool waits;       /* in most of these steps, for all that had been submitted */

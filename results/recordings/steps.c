@@ -417,9 +417,9 @@ static bn_code find_steady(rec_steps *s, const char *path, const rec_options *op
     rec_marks marks = {0};
     rec_late_compiles late;
     const bool compiles = rec_compiles_late(s->process, &late);
-    const bool told = options->steps > 0 && q->count > 0 && q->count % options->steps == 0;
-    bn_code code = told ? rec_marks_spread(q, options->steps, &marks, st)
-                        : rec_marks_find(q, options->step_program, &marks, st);
+    const bool spread = options->steps > 0 && q->count > 0 && q->count % options->steps == 0;
+    bn_code code = spread ? rec_marks_spread(q, options->steps, &marks, st)
+                          : rec_marks_find(q, options->step_program, &marks, st);
     if (code == BN_OK && marks.count < 2)
         code = options->step_program
                    ? bn_fail(st, BN_NOT_FOUND,

@@ -32,7 +32,7 @@
 #define RES_UNKNOWN UINT64_MAX
 
 /* A round: steps of one experiment in a row, between those of the others that are measured
- * beside it in the same process. The columns of the table in files. */
+ * with it in the same process. The columns of the table in files. */
 #define RES_ROUND_COLUMNS(X)                                                                       \
     X(steps)      /* that are kept; one before them is not */                                      \
     X(position)   /* among the experiments of this round, from 0 */                                \

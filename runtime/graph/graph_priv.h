@@ -3,7 +3,7 @@
  * for tests. An op is one constant tg_op row; its rules sit together in a
  * family file (op_*.c) and the row is listed once in op_table.c.
  *
- * Who calls whom: op_table.c stands on the families; they emit (trace.c) and write
+ * Call structure: op_table.c stands on the families; they emit (trace.c) and write
  * statements (lower.c); both stand on tensor.c. Families call each other in circles, since
  * gradients emit ops.
  */

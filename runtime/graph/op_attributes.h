@@ -1,5 +1,5 @@
 /*
- * op_attributes.h - what a node of each op carries beside its operands, for the
+ * op_attributes.h - what a node of each op carries besides its operands, for the
  * family files and for readers of nodes (the evaluator of the tests).
  *
  * Attributes are hashed as bytes: structs of only int32_t or only int64_t

@@ -24,22 +24,22 @@ static bn_code check_devices(const rt_executable *executable, bn_status *st)
     PJRT_LoadedExecutable_AddressableDevices_Args devices =
         RT_ARGS(PJRT_LoadedExecutable_AddressableDevices, .executable = executable->loaded,
                 .num_addressable_devices = 1);
-    const bool replicas_told =
+    const bool has_replicas =
         RT_CALL(plugin, PJRT_Executable_NumReplicas, &replicas, RT_STAGE_OTHER, NULL) == BN_OK;
-    const bool partitions_told =
+    const bool has_partitions =
         RT_CALL(plugin, PJRT_Executable_NumPartitions, &partitions, RT_STAGE_OTHER, NULL) == BN_OK;
-    const bool devices_told =
+    const bool has_devices =
         executable->loaded && RT_CALL(plugin, PJRT_LoadedExecutable_AddressableDevices, &devices,
                                       RT_STAGE_OTHER, NULL) == BN_OK;
-    if ((replicas_told && replicas.num_replicas != 1) ||
-        (partitions_told && partitions.num_partitions != 1) ||
-        (devices_told && devices.num_addressable_devices != 1))
+    if ((has_replicas && replicas.num_replicas != 1) ||
+        (has_partitions && partitions.num_partitions != 1) ||
+        (has_devices && devices.num_addressable_devices != 1))
         return bn_fail(st, BN_PLUGIN,
                        "one replica of one partition on one device was asked for, and the plugin "
                        "compiled %zu of %zu on %zu",
-                       replicas_told ? replicas.num_replicas : 1,
-                       partitions_told ? partitions.num_partitions : 1,
-                       devices_told ? devices.num_addressable_devices : 1);
+                       has_replicas ? replicas.num_replicas : 1,
+                       has_partitions ? partitions.num_partitions : 1,
+                       has_devices ? devices.num_addressable_devices : 1);
     return BN_OK;
 }
 

@@ -79,7 +79,7 @@ static void put_made(record_plugin *p, made *m, const record_span *span, PJRT_Er
 /* ---- calls that make buffers ------------------------------------------------------------------
  */
 
-/* With these semantics the event fires when the buffer is given back: it tells no transfer's end.
+/* With these semantics the event fires when the buffer is released: it is no transfer's end.
  */
 static bool shares_memory(PJRT_HostBufferSemantics semantics)
 {

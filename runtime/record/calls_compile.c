@@ -108,11 +108,11 @@ static PJRT_Error *create(record_plugin *p, PJRT_Client_Create_Args *args)
                                        .type = PJRT_NamedValue_kInt64,
                                        .int64_value = devices,
                                        .value_size = 1};
-    PJRT_Client_Create_Args told = *args;
-    told.create_options = options;
-    told.num_options = count + 1;
-    PJRT_Error *error = p->api->PJRT_Client_Create(&told);
-    args->client = told.client;
+    PJRT_Client_Create_Args extended = *args;
+    extended.create_options = options;
+    extended.num_options = count + 1;
+    PJRT_Error *error = p->api->PJRT_Client_Create(&extended);
+    args->client = extended.client;
     free(options);
     return error;
 }
@@ -244,8 +244,8 @@ PJRT_Error *record_Client_Compile(record_plugin *p, PJRT_Client_Compile_Args *ca
 /* ---- ahead of time ------------------------------------------------------------------------------
  */
 
-/* The executables that PJRT_Compile made and that still live, the latest of them: what they were
- * made of is told again when they are loaded. */
+/* The latest executables that PJRT_Compile made and that still live: their source is written again
+ * when they are loaded. */
 enum { AHEAD = 256 };
 static struct ahead {
     const PJRT_Executable *executable; /* NULL: the place is free */

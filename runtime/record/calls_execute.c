@@ -195,8 +195,8 @@ static void execution_put(record_plugin *p, execution *e, PJRT_Error *error, uin
     words_of(e, results, &w);
     if (answers)
         add(&w, answers, answer_words(e));
-    /* An end may be told at once: its place in the file is behind the execution's, and its time is
-     * before the execution's words are copied. */
+    /* An end may be reported at once: its slot in the file is behind the execution's, and its time
+     * is before the execution's words are copied. */
     bool taken = record_open(p, w.bytes, &place);
     if (!error && !ended)
         execution_watch(p, e, number);

@@ -138,8 +138,8 @@ static caller *caller_ready(record_plugin *p)
         me->named = true;
         record_about_thread(me->number);
     }
-    if (atomic_load_explicit(&p->told, memory_order_relaxed) != me->file &&
-        atomic_exchange(&p->told, me->file) != me->file)
+    if (atomic_load_explicit(&p->described_in, memory_order_relaxed) != me->file &&
+        atomic_exchange(&p->described_in, me->file) != me->file)
         put_plugin(p);
     return me;
 }

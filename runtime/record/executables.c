@@ -109,45 +109,45 @@ static void destroy_executable(record_plugin *p, PJRT_Executable *executable)
 }
 
 /* The plugin's description of an executable's results. COUNT 0: none that can be used. */
-typedef struct told_results {
+typedef struct reported_results {
     size_t count;
-    const PJRT_Buffer_Type *types; /* NULL: not told */
-    const size_t *ranks;           /* NULL: not told */
+    const PJRT_Buffer_Type *types; /* NULL: not reported */
+    const size_t *ranks;           /* NULL: not reported */
     const int64_t *dims;
-} told_results;
+} reported_results;
 
-static told_results results_of(record_plugin *p, PJRT_Executable *executable)
+static reported_results results_of(record_plugin *p, PJRT_Executable *executable)
 {
-    told_results r = {0};
+    reported_results r = {0};
     RECORD_ARGS(Executable_NumOutputs, outputs, .executable = executable);
     RECORD_ARGS(Executable_OutputElementTypes, types, .executable = executable);
     RECORD_ARGS(Executable_OutputDimensions, dims, .executable = executable);
     if (!executable || !RECORD_HAS(p, Executable_NumOutputs) ||
         !record_succeeded(p, p->api->PJRT_Executable_NumOutputs(&outputs)))
         return r;
-    const bool types_told =
+    const bool has_types =
         RECORD_HAS(p, Executable_OutputElementTypes) &&
         record_succeeded(p, p->api->PJRT_Executable_OutputElementTypes(&types)) &&
         types.output_types;
     dims.num_outputs = outputs.num_outputs;
-    const bool dims_told = RECORD_HAS(p, Executable_OutputDimensions) &&
+    const bool has_dims = RECORD_HAS(p, Executable_OutputDimensions) &&
                            record_succeeded(p, p->api->PJRT_Executable_OutputDimensions(&dims)) &&
                            dims.dim_sizes;
     /* The number is that of handles in the caller's lists, which are read after each execution:
      * where two answers differ, none are. */
-    if (types_told && types.num_output_types != outputs.num_outputs) {
+    if (has_types && types.num_output_types != outputs.num_outputs) {
         record_contradiction(p, "results of a program", outputs.num_outputs,
                              types.num_output_types);
         return r;
     }
-    if (dims_told && dims.num_outputs != outputs.num_outputs) {
+    if (has_dims && dims.num_outputs != outputs.num_outputs) {
         record_contradiction(p, "results of a program", outputs.num_outputs, dims.num_outputs);
         return r;
     }
     r.count = record_list_length(p, "results of a program", outputs.num_outputs, RECORD_MOST_LISTED,
                                  &outputs);
-    r.types = types_told ? types.output_types : NULL;
-    r.ranks = dims_told ? dims.dim_sizes : NULL;
+    r.types = has_types ? types.output_types : NULL;
+    r.ranks = has_dims ? dims.dim_sizes : NULL;
     r.dims = dims.dims;
     for (size_t i = 0; r.ranks && i < r.count; i++)
         if (r.ranks[i] && record_list_length(p, "dimensions of a result", r.ranks[i],
@@ -169,8 +169,8 @@ static void add_devices(record_plugin *p, PJRT_LoadedExecutable *loaded, words *
         add(w, (uint64_t)(uintptr_t)args.addressable_devices[i]);
 }
 
-/* Type, rank and dimensions of each result; type 0 and rank 0 where it is not told. */
-static void add_results(const told_results *r, words *w)
+/* Type, rank and dimensions of each result; type 0 and rank 0 if not reported. */
+static void add_results(const reported_results *r, words *w)
 {
     const int64_t *next = r->dims;
     for (size_t i = 0; i < r->count; i++) {
@@ -182,7 +182,7 @@ static void add_results(const told_results *r, words *w)
     }
 }
 
-/* The number of the property NAME as the bits of a double; those of -1 where it is not told. */
+/* The number of the property NAME as the bits of a double; those of -1 if not reported. */
 static uint64_t cost_bits(const PJRT_Executable_GetCostAnalysis_Args *costs, const char *name)
 {
     double value = -1;
@@ -223,7 +223,7 @@ uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded
 {
     words w = {0};
     PJRT_Executable *executable = executable_of(p, loaded);
-    const told_results r = results_of(p, executable);
+    const reported_results r = results_of(p, executable);
     RECORD_ARGS(Executable_Name, name, .executable = executable);
     if (!executable || !RECORD_HAS(p, Executable_Name) ||
         !record_succeeded(p, p->api->PJRT_Executable_Name(&name)))

@@ -48,7 +48,7 @@ typedef struct record_plugin {
     _Atomic(const PJRT_Api *) ours; /* the table that is handed out */
     const PJRT_Api *api;            /* its own table */
     bool has_on_ready;              /* whether ends of executions can be seen */
-    _Atomic unsigned told;          /* in which file its PLUGIN event is */
+    _Atomic unsigned described_in;  /* in which file its PLUGIN event is */
     _Atomic bool unseen;            /* it was counted among those that are not recorded */
     _Atomic unsigned quiet;         /* executions since something was compiled; profile.c */
     _Atomic bool no_profiler;       /* likewise */
@@ -263,8 +263,8 @@ typedef struct record_opened {
     ino_t inode;
     char path[PATH_MAX];
 } record_opened;
-/* Takes FD, which was opened at PATH with FLAGS and may be -1: then, and where its file cannot be
- * told, false. */
+/* Takes FD, which was opened at PATH with FLAGS and may be -1. False for -1, and where its file
+ * cannot be identified. */
 bool record_opened_set(record_opened *o, int fd, const char *path, int flags);
 /* Where it is not that file's any more, the file is opened again; -1 where it cannot be. */
 int record_opened_get(record_opened *o);

@@ -150,7 +150,7 @@ static void try_estimate(json_t *json)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         estimate_table(lines, formats[i], &out);
         estimate_scopes(lines, formats[i], &out);
-        estimate_beside_published(lines, formats[i], &out);
+        estimate_with_published(lines, formats[i], &out);
     }
     estimate_notes(lines, &out);
     fuzz_require(out.length > 0, "no table");

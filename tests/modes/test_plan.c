@@ -93,7 +93,7 @@ static void layouts_are_written(void **state)
     for (size_t i = 0; i < inputs; i++)
         list[i] = "{0:T(256)}";
     bn_text taken = lowered(plan, 2, &(tg_layouts){.inputs = list});
-    /* Those of arguments that are donated stand beside the donation. */
+    /* Those of arguments that are donated are next to the donation. */
     assert_non_null(strstr(taken.data, "{mhlo.layout_mode = \"{0:T(256)}\"}"));
     assert_non_null(
         strstr(taken.data, "{mhlo.layout_mode = \"{0:T(256)}\", tf.aliasing_output = 0 : i32}"));

@@ -46,7 +46,7 @@ report "--reindex reads them all again" "$(
 )"
 
 run history --store "$store" --model model00 --mode lazy --phase infer
-report "text: segments, the builds beside a change, gaps, the latest night, totals" "$(
+report "text: segments, the builds around a change, gaps, the latest night, totals" "$(
     fault_of 0
     for text in 'model00 infer lazy: full, batch 4' 'wall, 100 nights' '2022-03-18  2022-04-10' \
         'commit-0025   commit-0025  same build' '3 nights ' \
@@ -66,7 +66,7 @@ report "CSV of another metric: a row a stretch" "$(
 )"
 
 run history --store "$store" --metric compile --format md
-report "Markdown; what planted changes left alone has none" "$(
+report "Markdown; series without planted changes have none" "$(
     fault_of 0
     grep -q '^### model00 train eager' "$folder/out" || echo "no heading"
     grep -qE '^\| 2022-01-01 \| 2022-04-10 \|' "$folder/out" || echo "no row of all nights"

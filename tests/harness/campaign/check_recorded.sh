@@ -192,7 +192,7 @@ run compare --suite "$folder/step.json" "${sides[@]}" --store "$folder/suites" -
 report "so can a suite that has one" "$(compared loop)"
 refuses "a recording that is not there" 1 "recording $folder/no/such" -- \
     compare --recording "$folder/no/such" --runtime sim,sim
-refuses "models beside it" 1 "--recording|--model" -- \
+refuses "models with it" 1 "--recording|--model" -- \
     compare --recording "$folder/train" --model resnet18 --runtime sim,sim
 refuses "several in flight" 1 "--in-flight" -- \
     compare --recording "$folder/train" --in-flight 2 --runtime sim,sim
@@ -225,7 +225,7 @@ report "the same build is not slower" "$(
 )"
 printf other >>"$folder/device.so"
 night
-report "beside another build the last one's replays the step, too" "$(
+report "with another build the last one's replays the step, too" "$(
     [[ " 0 2 4 " == *" $status "* ]] || echo "exit status $status"
     grep -q '^device.so against the build of its last good night, .*, measured again tonight: ' \
         "$folder/out" || echo "not compared"

@@ -174,11 +174,11 @@ capture = [r for r in rows if (r["mode"], r["graphs"], r["phase"]) == ("capture"
 assert capture[0]["matched"] and capture[0]["judged"], capture
 '
 )"
-# What is measured beside stored records of its repetition, at another time, is no pair with them.
+# A measurement at another time than stored records of its repetition is no pair with them.
 rm -f "$folder"/more/*-resnet18-infer-capture.h5
 run suite "$mine" --store "$folder/more" --filter 'resnet18*' --repetitions 7
 run table --store "$folder/more" --format json
-report "what is measured beside older records joins their run, but not their processes" "$(
+report "a measurement next to older records joins their run, but not their processes" "$(
     fault_of 0
     holds '
 rows = [r for r in records["rows"] if r["model"] == "resnet18" and r["phase"] == "infer"]
@@ -209,7 +209,7 @@ report "records dated in the future are of nothing that is done" "$(
     listed 4 0 0
 )"
 run suite "$mine" --store "$folder/ahead" --filter 'squeezenet*'
-report "and are measured again, beside them" "$(
+report "and are measured again, in addition" "$(
     fault_of 0
     grep -qF "$folder/ahead: 4 records " "$folder/err" || echo "not said"
     says '4 done' '0 skipped' '0 failed'
@@ -217,7 +217,7 @@ report "and are measured again, beside them" "$(
 )"
 
 # One experiment fails, the others run; it is repeated on request only. What a simulator of
-# another name is told is no part of an identity, so the repetition can go well.
+# another name is given is no part of an identity, so the repetition can go well.
 cp "${bench%/*}/libpjrt_sim.so" "$folder/device.so"
 bad() { run suite "$mine" --store "$folder/bad" --runtime "$folder/device.so" --filter "$@"; }
 export PJRT_SIM=values=none
@@ -252,7 +252,7 @@ sed 's/"min_time": 0,/"min_time": 0.2,/' "$mine" >"$folder/slow.json"
 : >"$folder/err"
 run suite "$folder/slow.json" --store "$folder/changed" --runtime "$folder/device.so" --verbose
 wait
-report "a runtime's file that is replaced meanwhile is told" "$(
+report "a runtime's file that is replaced meanwhile is reported" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
         # None is of the other build.
     summary | grep -qE ' [1-9][0-9]* failed \(plugin-changed [0-9]+\)' || echo "not counted"
@@ -378,7 +378,7 @@ report "killed $kills times, it ends with the store of an undisturbed run" "$(
 )"
 
 # A killed worker of several experiments is followed by one for each of them. One that is killed,
-# too, is a crash with a record; beside these the store is the same.
+# too, is a crash with a record; otherwise the store is the same.
 start "$folder/maimed"
 kills=0
 for _ in 1 2 3 4; do

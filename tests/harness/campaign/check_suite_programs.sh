@@ -90,7 +90,7 @@ suite several '{"program": "affine.mlir", "in_flight": 1, "include": [{"seed": 2
                {"program": "step.mlirbc", "arguments": ["f32[2,3]", "s32[]"], "in_flight": 1},
                {"models": "resnet18", "modes": "capture", "batches": 0, "in_flight": 1}'
 run suite "$folder/several.json" --store "$store" --repetitions 1 --dry-run --format json
-report "text, XLA's own form and byte code with its types stand beside models" "$(
+report "text, XLA's own form and byte code with its types are possible next to models" "$(
     fault_of 0
     holds '
 titles = sorted(r["title"] for r in records)

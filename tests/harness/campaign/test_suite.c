@@ -59,7 +59,7 @@ static void fails_at(const char *text, const char *wanted)
     suite_close(&suite);
 }
 
-static void what_is_wrong_is_told_with_its_place(void **state)
+static void errors_name_their_position(void **state)
 {
     (void)state;
     fails_at("{\n \"name\": }", "a.json:2:10: ");
@@ -121,7 +121,7 @@ static void times_have_units(void **state)
     fails_at(HEAD "\"defaults\": {\"steps\": \"3s\"}}", "/defaults/steps: ");
 }
 
-static void what_is_wrong_beside_a_recording_is_told(void **state)
+static void faults_next_to_a_recording_are_reported(void **state)
 {
     (void)state;
     fails_at(HEAD "\n\"matrix\": [{\"recording\": \"no/such\"}]}",
@@ -152,7 +152,7 @@ static void what_is_wrong_beside_a_recording_is_told(void **state)
 }
 
 /* A folder that is there, and no recording: the environment's fault, with the place. */
-static void a_folder_without_a_recording_is_told(void **state)
+static void a_folder_without_a_recording_is_reported(void **state)
 {
     (void)state;
     char path[] = "/tmp/suite-recording.XXXXXX", text[256];
@@ -414,7 +414,7 @@ static void wrong_numbers_are_refused_by_name(void **state)
             assert_fails(suite_shard_find(NULL, &shard, &st), BN_INVALID, names[i], &st);
             unsetenv(names[i]);
         }
-    /* One that is not there beside the others, too. */
+    /* A missing one among others, too. */
     for (size_t i = 0; i < 3; i++) {
         bn_status st = {0};
         for (size_t k = 0; k < 5; k++)
@@ -450,7 +450,7 @@ static void only_srun_makes_tasks(void **state)
         {{"7", "4294967290", "0", "4", NULL, NULL}, 0, 0}, /* salloc's shell is a step, too */
         {{"7", NULL, "0", "1", NULL, NULL}, 1, 1},
         {{"7", NULL, "0", NULL, NULL, NULL}, 1, 1}, /* --nodes alone */
-        {{"7", NULL, NULL, "4", NULL, NULL}, 1, 1}, /* beside salloc */
+        {{"7", NULL, NULL, "4", NULL, NULL}, 1, 1}, /* within salloc */
         {{"7", "0", "0", "4", NULL, NULL}, 1, 4},
         {{"7", "3", "3", "4", NULL, NULL}, 4, 4},
         {{"7", "0", "0", "1", NULL, NULL}, 1, 1},
@@ -514,21 +514,21 @@ static void what_is_owed_is_asked_of_the_store(void **state)
     suite_owed_free(&owed);
     suite_owed_find(&s, &o, &split, &owed);
     assert_int_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_OK), CLI_EXIT_OK);
-    json_t *told = suite_owed_to_json(&owed);
-    assert_int_equal(json_integer_value(json_object_get(told, "processes")), owed.count);
-    assert_int_equal(json_array_size(json_object_get(told, "shards")), 3);
-    assert_int_equal(json_array_size(json_object_get(told, "experiments")), owed.count);
-    json_decref(told);
+    json_t *parsed = suite_owed_to_json(&owed);
+    assert_int_equal(json_integer_value(json_object_get(parsed, "processes")), owed.count);
+    assert_int_equal(json_array_size(json_object_get(parsed, "shards")), 3);
+    assert_int_equal(json_array_size(json_object_get(parsed, "experiments")), owed.count);
+    json_decref(parsed);
     suite_owed_free(&owed);
     o.store = "/dev/null"; /* no folder */
     suite_owed_find(&s, &o, &one, &owed);
     assert_true(owed.asked && owed.why.code != BN_OK);
     assert_int_not_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_OK), CLI_EXIT_OK);
-    told = suite_owed_to_json(&owed);
-    assert_true(json_is_false(json_object_get(told, "known")));
-    assert_true(json_is_null(json_object_get(told, "processes")));
-    assert_true(json_is_string(json_object_get(told, "message")));
-    json_decref(told);
+    parsed = suite_owed_to_json(&owed);
+    assert_true(json_is_false(json_object_get(parsed, "known")));
+    assert_true(json_is_null(json_object_get(parsed, "processes")));
+    assert_true(json_is_string(json_object_get(parsed, "message")));
+    json_decref(parsed);
     suite_owed_free(&owed);
     suite_owed_find(&s, &o, &split, &owed);
     assert_int_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_OK), CLI_EXIT_OK);
@@ -752,10 +752,10 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(errors_name_their_position),
         cmocka_unit_test(times_have_units),
-        cmocka_unit_test(what_is_wrong_beside_a_recording_is_told),
-        cmocka_unit_test(a_folder_without_a_recording_is_told),
+        cmocka_unit_test(faults_next_to_a_recording_are_reported),
+        cmocka_unit_test(a_folder_without_a_recording_is_reported),
         cmocka_unit_test(matrices_become_experiments),
         cmocka_unit_test(the_command_line_replaces_runtimes),
         cmocka_unit_test(records_say_what_was_asked_for),

@@ -260,13 +260,13 @@ refuses "byte code of too much text" 3 "$folder/large.bc: |268435456" \
     -- graph "$folder/large.bc"
 BENCH_FRONTEND_PYTHON_JAX=$folder/none refuses "a Python that is not there" 3 "$folder/none" \
     -- graph "$folder/one.bc"
-# Python takes a file beside the script for its own module of that name.
+# Python takes a file next to the script for its own module of that name.
 beside=$folder/beside/contrib/frontends
 mkdir -p "$folder/beside/bin" "$beside"
 cp "$bench" "$folder/beside/bin"
 cp -r tests/harness/frontends/fake/jax "$beside"
 echo 'raise SystemExit("it ran")' >"$beside/jax/hashlib.py"
-own_text() { # as run, by a bench that has scripts beside itself
+own_text() { # as run, by a bench that has scripts next to itself
     env -u BENCH_FRONTENDS "$folder/beside/bin/bench" graph "$folder/one.bc" >"$folder/out" 2>"$folder/err"
     status=$?
 }

@@ -57,7 +57,7 @@ report "a long name is cut between characters" "$(
 )"
 
 run "${affine[@]}" "${inputs[@]}" --check "$folder/wrong.npy" --format json
-report "a wrong result is told and kept as such" "$(
+report "a wrong result is reported and recorded as such" "$(
     fault_of 1 "result 0" "1 of 2" "18, " "18.5"
     holds 'assert [r["status"] for r in records] == ["wrong-result"]'
 )"

@@ -72,7 +72,7 @@ report "of many programs those with most device time" "$(
     fault_of 0
     lines "of 15 executions each" "jit_part3 " "jit_part14 " "and 3 programs more"
     grep "^jit_part[012] " "$folder/out"
-    grep -q "^other programs " "$folder/out" || echo "their gaps are not told"
+    grep -q "^other programs " "$folder/out" || echo "their gaps are not reported"
 )"
 
 run steps "$folder/threads"
@@ -187,7 +187,7 @@ for command in steps doctor "${import[*]}"; do
         $command "$folder/damaged"
 done
 run steps --process 100 "$folder/damaged"
-report "the process that is named is shown, and the damaged one told" "$(
+report "the process that is named is shown, and the damaged one reported" "$(
     fault_of 1 "200-1" "not a file of recorded events"
     lines "Host-bound"
 )"
@@ -205,7 +205,7 @@ report "the process that is named is imported" "$(
 )"
 
 run steps "$folder/loop" --trace "$folder/trace.json"
-report "a timeline beside it" "$(
+report "a timeline with it" "$(
     fault_of 0
     "$python" -c 'import json, sys; json.load(open(sys.argv[1]))' "$folder/trace.json" 2>&1 | tail -n 1
 )"

@@ -350,7 +350,7 @@ mkdir "$folder/build"
 cp "$sim" "$folder/build/libpjrt_sim.so"
 FAKE_REPLACE=$folder/build/libpjrt_sim.so fails "followed by another plugin in its place" plugin-changed \
     "$folder/build/libpjrt_sim.so" --runtime "$folder/build/libpjrt_sim.so"
-# What stands in the timed path beside it: the recorder, and the files that the script is made of.
+# Other files in the timed path: the recorder, and the files that the script is made of.
 in_build=$bench
 mkdir "$folder/beside"
 cp "$bench" "$sim" "$recorder" "$folder/beside"
@@ -400,7 +400,7 @@ for way in "sim JAX_PLATFORMS=cuda" "sim JAX_PLATFORMS=cuda,recorded" "cuda JAX_
     )"
 done
 unset PJRT_NAMES_AND_LIBRARY_PATHS TPU_LIBRARY_PATH
-# A bench beside which no framework is installed, whatever third_party holds.
+# A bench next to which no framework is installed, whatever third_party holds.
 usual=$bench
 mkdir "$folder/bare"
 cp "$usual" "$sim" "$folder/bare"
@@ -552,7 +552,7 @@ report "a script's values are compared with the golden ones" "$(
     tail -n 1 "$folder/out" | grep -qE '^[0-9]{2,} comparisons, 0 failed$' || echo "not all"
 )"
 FAKE_FAULT=wrong_loss run verify --front-end bench,pytorch-xla --mode lazy --model resnet18 --variant small --runtime cpu
-report "a wrong loss is found, beside bench's own" "$(
+report "a wrong loss is found, next to bench's own" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
     grep -qE '^resnet18 +small +pytorch-xla lazy +train.loss\[1\] .* NO$' "$folder/out" || echo "not found"
     tail -n 1 "$folder/out" | grep -q ' 1 failed$' || echo "not one"

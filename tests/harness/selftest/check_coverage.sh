@@ -126,7 +126,7 @@ assert len(set(map(tuple, of.values()))) == len(of), of
 )"
 
 PJRT_SIM=faults=execute:5:abort run "${sim[@]}" --tables 1
-report "processes that fail: told once each, and the selftest fails" "$(
+report "processes that fail: reported once each, and the selftest fails" "$(
     fault_of 1
     grep -q 'processes failed; seed' "$folder/out" || echo "the last line does not say it"
     [ "$(complaints | wc -l)" -eq 3 ] || echo "$(complaints | wc -l) complaints, not one a case"

@@ -35,7 +35,7 @@ report "Python reads names, shapes and values of the framework" "$(
     done
 )"
 run export weights "${small[@]}" --dtype bf16 --seed 2 --output "$folder/bf16" --format json
-report "another type and seed, told as JSON" "$(
+report "another type and seed, printed as JSON" "$(
     fault_of 0
     holds 'import os
 (r,) = records
@@ -75,7 +75,7 @@ done
 
 before=$(sha256sum "$one")
 refuses "a file that is there" 3 "$one|already" -- export weights "${small[@]}" --output "$one"
-report "it is left alone" "$([ "$before" = "$(sha256sum "$one")" ] || echo "it changed")"
+report "it is unchanged" "$([ "$before" = "$(sha256sum "$one")" ] || echo "it changed")"
 refuses "no file to write" 2 "--output" -- export weights "${small[@]}"
 refuses "two models for one file" 2 "one --model" -- \
     export weights --model all --output "$folder/two"

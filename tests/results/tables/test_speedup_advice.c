@@ -98,7 +98,7 @@ int main(void)
         cmocka_unit_test(few_processes_make_no_claim),
         cmocka_unit_test(what_was_not_measured_here_gets_no_option),
         cmocka_unit_test(two_imported_runs_get_no_option),
-        cmocka_unit_test(nothing_beside_lazy_is_said),
+        cmocka_unit_test(without_another_mode_there_is_no_advice),
         cmocka_unit_test(lazy_rows_alone_are_said),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

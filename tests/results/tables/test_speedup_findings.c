@@ -34,7 +34,7 @@ static void rows_that_failed_are_named(void **state)
     res_collection_free(&all);
 }
 
-/* Lazy of one cell failed: the other way of that cell has nothing beside it. */
+/* Lazy of one cell failed: the other mode of that cell has no baseline. */
 static void a_row_without_lazy_is_named(void **state)
 {
     (void)state;

@@ -349,7 +349,7 @@ static void contradictions_are_not_reported(void **state)
     res_collection_free(&all);
 }
 
-/* The table's "witness", as JSON tells it; to be released by the caller. */
+/* The table's "witness" in JSON; to be released by the caller. */
 static json_t *interference_of(const res_collection *all)
 {
     json_t *root = table_json("speedup", all);

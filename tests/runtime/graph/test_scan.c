@@ -105,10 +105,10 @@ static void layer_body(tg_trace *round, void *context, tg_tensor *const *carried
                        tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
-    tg_bind(round, f->w, slices[0]);
-    tg_bind(round, f->count, carried[1]);
-    next[0] = out[0] = layer(round, f, carried[0], f->w);
-    next[1] = tg_trace_value(round, f->count);
+    tg_bind(inner, f->w, slices[0]);
+    tg_bind(inner, f->count, carried[1]);
+    next[0] = out[0] = layer(inner, f, carried[0], f->w);
+    next[1] = tg_trace_value(inner, f->count);
 }
 
 static tg_loop loop_of(fixture *f, tg_tensor **carried)
@@ -374,7 +374,7 @@ static void what_is_saved_goes_to_the_host_and_back(void **state)
         assert_int_equal(goes.barriers, stays.barriers);
         assert_true(goes.macs == stays.macs);
     }
-    /* x is (2, 3), count a scalar; three rounds. */
+    /* x is (2, 3), count a scalar; three iterations. */
     assert_true(saving_of(f, TG_REMAT_LAYER, true).offloaded == 3 * (6 + 1) * 4);
 }
 
@@ -414,7 +414,7 @@ static void the_hash_knows_the_rounds(void **state)
 /* ---- what is refused ----------------------------------------------------------------------------
  */
 
-static void assigns_the_unbound(tg_trace *round, void *context, tg_tensor *const *carried,
+static void assigns_the_unbound(tg_trace *inner, void *context, tg_tensor *const *carried,
                                 tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
@@ -422,21 +422,21 @@ static void assigns_the_unbound(tg_trace *round, void *context, tg_tensor *const
     tg_assign(round, f->gain, tg_neg(round, f->gain));
 }
 
-static void gives_another_type(tg_trace *round, void *context, tg_tensor *const *carried,
+static void gives_another_type(tg_trace *inner, void *context, tg_tensor *const *carried,
                                tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     layer_body(round, context, carried, slices, next, out);
     next[1] = carried[0];
 }
 
-static void gives_nothing(tg_trace *round, void *context, tg_tensor *const *carried,
+static void gives_nothing(tg_trace *inner, void *context, tg_tensor *const *carried,
                           tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
-    (void)round, (void)context, (void)slices, (void)out;
+    (void)inner, (void)context, (void)slices, (void)out;
     next[0] = carried[0];
 }
 
-static void binds_twice(tg_trace *round, void *context, tg_tensor *const *carried,
+static void binds_twice(tg_trace *inner, void *context, tg_tensor *const *carried,
                         tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
