@@ -656,9 +656,9 @@ static void repetitions_are_replaced_by_their_own(void **state)
         }
         assert_ok(res_versus_pair(&shelves[0].all, &shelves[1].all, choice, &v, &st), &st);
         assert_int_equal(v.count, 1);
-        const bool told = v.noted[RES_NOTE_FIXED];
-        if ((v.cells[0].failed == 'B') != rows[i].failed || told != rows[i].told)
-            fail_msg("row %zu: failed %d, told %d", i, v.cells[0].failed, told);
+        const bool noted = v.noted[RES_NOTE_FIXED];
+        if ((v.cells[0].failed == 'B') != rows[i].failed || noted != rows[i].noted)
+            fail_msg("row %zu: failed %d, noted %d", i, v.cells[0].failed, noted);
         res_versus_free(&v);
         clear(&shelves[0]);
         clear(&shelves[1]);

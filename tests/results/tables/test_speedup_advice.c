@@ -67,7 +67,7 @@ static void reason_is(const res_collection *all, const char *wanted)
     json_decref(reason);
 }
 
-static void nothing_beside_lazy_is_said(void **state)
+static void without_another_mode_there_is_no_advice(void **state)
 {
     (void)state;
     res_collection all = like_modes(4);

@@ -101,7 +101,7 @@ static tg_tensor *one_by_one(const fixture *f)
     return loss_of(f->t, x, sum);
 }
 
-static void layer_body(tg_trace *round, void *context, tg_tensor *const *carried,
+static void layer_body(tg_trace *inner, void *context, tg_tensor *const *carried,
                        tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
@@ -418,14 +418,14 @@ static void assigns_the_unbound(tg_trace *inner, void *context, tg_tensor *const
                                 tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
-    layer_body(round, context, carried, slices, next, out);
-    tg_assign(round, f->gain, tg_neg(round, f->gain));
+    layer_body(inner, context, carried, slices, next, out);
+    tg_assign(inner, f->gain, tg_neg(inner, f->gain));
 }
 
 static void gives_another_type(tg_trace *inner, void *context, tg_tensor *const *carried,
                                tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
-    layer_body(round, context, carried, slices, next, out);
+    layer_body(inner, context, carried, slices, next, out);
     next[1] = carried[0];
 }
 
@@ -440,8 +440,8 @@ static void binds_twice(tg_trace *inner, void *context, tg_tensor *const *carrie
                         tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
-    layer_body(round, context, carried, slices, next, out);
-    tg_bind(round, f->w, slices[0]);
+    layer_body(inner, context, carried, slices, next, out);
+    tg_bind(inner, f->w, slices[0]);
 }
 
 static void assert_refused(fixture *f, const tg_loop *loop, const char *identifiers)
