@@ -66,7 +66,7 @@ BASE_CFLAGS := -std=gnu11 $(if $(SANITIZER),-O1,-O2) -g -fno-omit-frame-pointer 
 # warnings are errors in plain builds only. A stack may be as small as 256 KiB, and calls nest.
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
     $(if $(SANITIZER),,-Wframe-larger-than=32768 -Werror)
-# Headers of others are included as system headers: we cannot mend their warnings.
+# Headers of others are included as system headers: we cannot fix their warnings.
 INCLUDES := -I. -I$(BUILD)/gen -isystem $(PJRT_INCLUDE) $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
 COMPILE = $(CC) $(BASE_CFLAGS) $(INCLUDES) -MMD -MP
 LINK = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS)
@@ -379,7 +379,7 @@ uninstall:
 
 # ---- distribution ---------------------------------------------------------
 
-# What travels to other machines; all of it lands in $(BUILD)/dist, with its digest beside it.
+# What travels to other machines; all of it lands in $(BUILD)/dist, with its digest.
 DIST := $(BUILD)/dist
 DIST_NAME := bench-$(BENCH_VERSION)
 DEB_VERSION := $(subst -dev,~dev,$(subst -dirty,.dirty,$(BENCH_VERSION)))

@@ -67,6 +67,7 @@ static const cli_old old[] = {
     {.words = "metrics diff", .instead = "diff"},
     {.words = "graph diff", .instead = "diff"},
     {.words = "graph text", .instead = "graph"},
+    {.words = "list front-ends", .instead = "list frameworks"},
     {.words = NULL},
 };
 

@@ -8,7 +8,7 @@ typedef struct alexnet {
     model_layout layout;
     nn_classifier task;
     nn_sequence features, classifier;
-    nn_bins avgpool;
+    nn_adaptive_pool avgpool;
     tg_tensor *avgpool_stage;
 } alexnet;
 

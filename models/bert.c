@@ -114,7 +114,7 @@ static tg_tensor *embed(tg_trace *t, const bert_encoder *bert)
     tg_tensor *x = nn_embedding(t, &bert->words, bert->input_ids); /* (B, T, D) */
     x = tg_add(t, x, nn_embedding(t, &bert->token_types, bert->token_type_ids));
     const tg_type type = *tg_tensor_type(x);
-    tg_tensor *places = nn_part(t, bert->positions.weight, 0, 0, type.dims[1]); /* (T, D) */
+    tg_tensor *places = nn_slice(t, bert->positions.weight, 0, 0, type.dims[1]); /* (T, D) */
     x = tg_add(t, x, tg_broadcast(t, places, 3, type.dims, map));
     x = nn_dropout(t, &bert->drop, nn_layer_norm(t, &bert->norm, x));
     tg_scope_pop(t);
@@ -171,7 +171,7 @@ static tg_tensor *layer_step(tg_trace *t, const void *context, int number, tg_te
 
 tg_tensor *model_bert_keys(tg_trace *t, const bert_encoder *bert)
 {
-    return nn_tokens_kept(t, bert->attention_mask, 0);
+    return nn_token_mask(t, bert->attention_mask, 0);
 }
 
 tg_tensor *model_bert_encode(tg_trace *t, const bert_encoder *bert, tg_tensor *keys)

@@ -178,7 +178,7 @@ static tg_tensor *embed(tg_trace *t, const codertimo *net)
     tg_scope_push(t, "embedding");
     tg_tensor *x = nn_embedding(t, &net->token, net->input_ids); /* (B, T, D) */
     const tg_type type = *tg_tensor_type(x);
-    tg_tensor *places = nn_to(t, nn_part(t, net->places, 1, 0, type.dims[1]), type.dtype);
+    tg_tensor *places = nn_convert(t, nn_slice(t, net->places, 1, 0, type.dims[1]), type.dtype);
     x = tg_add(t, x, tg_broadcast(t, places, 3, type.dims, map));
     x = tg_add(t, x, nn_embedding(t, &net->segment, net->segment_label));
     x = nn_dropout(t, &net->drop, x);
@@ -195,14 +195,14 @@ static tg_tensor *norm_step(tg_trace *t, const sublayer *part, tg_tensor *x)
     const tg_type type = *tg_tensor_type(x); /* (B, T, D) */
     tg_scope_push(t, part->name);
     tg_scope_push(t, norm->name);
-    x = nn_to(t, x, TG_F32);
+    x = nn_convert(t, x, TG_F32);
     x = tg_sub(t, x, nn_row_mean(t, x));
     tg_tensor *s = tg_reduce_sum(t, tg_mul(t, x, x), 1u << 2); /* (B, T) */
     s = tg_sqrt(t, tg_mul(t, s, tg_scalar(t, TG_F32, 1.0 / (double)(type.dims[2] - 1))));
     s = tg_add(t, s, tg_scalar(t, TG_F32, norm->epsilon));
-    x = nn_mul_vector(t, x, nn_to(t, norm->weight, TG_F32));
+    x = nn_mul_vector(t, x, nn_convert(t, norm->weight, TG_F32));
     x = tg_div(t, x, tg_broadcast(t, s, 3, type.dims, rows));
-    x = nn_to(t, nn_add_vector(t, x, nn_to(t, norm->bias, TG_F32)), type.dtype);
+    x = nn_convert(t, nn_add_vector(t, x, nn_convert(t, norm->bias, TG_F32)), type.dtype);
     tg_scope_pop(t);
     tg_scope_pop(t);
     return x;
@@ -251,7 +251,7 @@ static tg_tensor *encode(tg_trace *t, const codertimo *net)
     const codertimo_config *c = net->config;
     tg_scope_push(t, "bert");
     tg_tensor *x = embed(t, net); /* (B, T, D) */
-    tg_tensor *keys = nn_tokens_kept(t, net->input_ids, PAD);
+    tg_tensor *keys = nn_token_mask(t, net->input_ids, PAD);
     const nn_attend how = {
         .scale = 1.0 / sqrt((double)c->width / c->heads),
         .hidden = HIDDEN,
@@ -274,7 +274,7 @@ static tg_tensor *head_step(tg_trace *t, const char *name, const nn_dense *linea
     tg_scope_push(t, name);
     tg_tensor *logp = nn_log_softmax(t, nn_linear(t, linear, x));
     if (result)
-        nn_keep(t, result, nn_to(t, logp, dtype));
+        nn_keep(t, result, nn_convert(t, logp, dtype));
     tg_scope_pop(t);
     return logp;
 }
@@ -285,7 +285,7 @@ static tg_tensor *codertimo_forward(tg_trace *t, const void *network)
     tg_tensor *x = encode(t, net); /* (B, T, D) */
     const int64_t *dims = tg_tensor_type(x)->dims;
     tg_tensor *first = /* (B, D) */
-        tg_reshape(t, nn_part(t, x, 1, 0, 1), 2, TG_DIMS(dims[0], dims[2]));
+        tg_reshape(t, nn_slice(t, x, 1, 0, 1), 2, TG_DIMS(dims[0], dims[2]));
     tg_tensor *next = /* (B, 2) */
         head_step(t, "next_sentence", &net->next_linear, first, net->next_sentence);
     tg_tensor *words = /* (B, T, V) */

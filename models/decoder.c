@@ -137,8 +137,8 @@ static void turn_angles(tg_trace *t, decoder_shared *s, int64_t tokens)
 static tg_tensor *rotate_half(tg_trace *t, tg_tensor *x)
 {
     const int64_t half = tg_tensor_type(x)->dims[3] / 2; /* of E in (B, T, N, E) */
-    tg_tensor *first = nn_part(t, x, 3, 0, half);
-    tg_tensor *second = nn_part(t, x, 3, half, half);
+    tg_tensor *first = nn_slice(t, x, 3, 0, half);
+    tg_tensor *second = nn_slice(t, x, 3, half, half);
     return tg_concatenate(t, (tg_tensor *[]){tg_neg(t, second), first}, 2, 3);
 }
 
@@ -147,11 +147,11 @@ static tg_tensor *rotate(tg_trace *t, const decoder_shared *s, tg_tensor *x)
 {
     static const int map[] = {1, 3};
     const tg_type type = *tg_tensor_type(x);
-    x = nn_to(t, x, TG_F32);
+    x = nn_convert(t, x, TG_F32);
     tg_tensor *cosines = tg_broadcast(t, s->cosines, 4, type.dims, map);
     tg_tensor *sines = tg_broadcast(t, s->sines, 4, type.dims, map);
     x = tg_add(t, tg_mul(t, x, cosines), tg_mul(t, rotate_half(t, x), sines));
-    return nn_to(t, x, type.dtype);
+    return nn_convert(t, x, type.dtype);
 }
 
 /* ---- a step ----------------------------------------------------------------- */

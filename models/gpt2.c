@@ -126,7 +126,7 @@ static tg_tensor *conv1d(tg_trace *t, const gpt2_conv1d *layer, tg_tensor *x)
 static tg_tensor *heads_of_part(tg_trace *t, tg_tensor *x, int64_t part, int64_t heads)
 {
     const int64_t width = tg_tensor_type(x)->dims[2] / 3;
-    x = nn_part(t, x, 2, part * width, width); /* (B, T, 768) */
+    x = nn_slice(t, x, 2, part * width, width); /* (B, T, 768) */
     return nn_split_heads(t, x, heads);        /* (B, T, 12, 64) */
 }
 
@@ -182,7 +182,7 @@ static tg_tensor *positions(tg_trace *t, const nn_table *wpe, int64_t batch, int
     static const int map[] = {1, 2};
     const int64_t width = tg_tensor_type(wpe->weight)->dims[1];
     tg_scope_push(t, wpe->name);
-    tg_tensor *x = nn_part(t, wpe->weight, 0, 0, tokens);          /* (T, 768) */
+    tg_tensor *x = nn_slice(t, wpe->weight, 0, 0, tokens);         /* (T, 768) */
     x = tg_broadcast(t, x, 3, TG_DIMS(batch, tokens, width), map); /* (B, T, 768) */
     tg_scope_pop(t);
     return x;

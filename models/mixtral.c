@@ -78,9 +78,9 @@ static tg_tensor *weight_of(tg_trace *t, tg_tensor *weights, int64_t column, tg_
     static const int map[] = {0, 1};
     const tg_type type = *tg_tensor_type(x);
     const int64_t batch = type.dims[0], tokens = type.dims[1];
-    tg_tensor *weight = nn_part(t, weights, 2, column, 1);
+    tg_tensor *weight = nn_slice(t, weights, 2, column, 1);
     weight = tg_reshape(t, weight, 2, TG_DIMS(batch, tokens));
-    weight = nn_to(t, weight, type.dtype);
+    weight = nn_convert(t, weight, type.dtype);
     return tg_broadcast(t, weight, 3, type.dims, map);
 }
 

@@ -82,7 +82,7 @@ static nn_image append_stacks(model *m, nn_sequence *s, nn_image x)
         {6, 96, 3, 1, 2}, {6, 192, 5, 2, 4}, {6, 320, 3, 1, 1},
     };
     for (size_t k = 0; k < sizeof stacks / sizeof *stacks; k++) {
-        nn_sequence *stack = nn_sequence_inside(m, s);
+        nn_sequence *stack = nn_sequence_begin_inner(m, s);
         if (!stack)
             return x;
         const int out = stacks[k].channels / m->variant->channel_divisor;

@@ -43,7 +43,7 @@ static tg_tensor *block_step(tg_trace *t, const void *layer, tg_tensor *x)
 /* Convolution, batch normalisation and ReLU6 as one module. */
 static nn_image append_unit(model *m, nn_sequence *s, nn_image x, nn_conv_spec conv)
 {
-    nn_sequence *unit = nn_sequence_inside(m, s);
+    nn_sequence *unit = nn_sequence_begin_inner(m, s);
     if (!unit)
         return x;
     x = nn_append_conv2d(m, unit, x, conv);

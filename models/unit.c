@@ -113,8 +113,8 @@ static tg_tensor *project(tg_trace *t, const packed_attention *a, tg_tensor *x, 
                           int count)
 {
     const int64_t width = tg_tensor_type(x)->dims[2];
-    tg_tensor *weight = nn_part(t, a->weight, 0, first * width, count * width);
-    tg_tensor *bias = nn_part(t, a->bias, 0, first * width, count * width);
+    tg_tensor *weight = nn_slice(t, a->weight, 0, first * width, count * width);
+    tg_tensor *bias = nn_slice(t, a->bias, 0, first * width, count * width);
     return nn_project(t, x, weight, bias);
 }
 
@@ -146,7 +146,7 @@ static tg_tensor *cross_attention(tg_trace *t, const packed_attention *a, const 
     tg_scope_push(t, a->name);
     tg_tensor *q = project(t, a, tg_add(t, x, d->places), 0, 1); /* (B, T, D) */
     tg_tensor *both = project(t, a, d->memory, 1, 2);            /* (B, S, 2 D) */
-    tg_tensor *k = nn_part(t, both, 2, 0, width), *v = nn_part(t, both, 2, width, width);
+    tg_tensor *k = nn_slice(t, both, 2, 0, width), *v = nn_slice(t, both, 2, width, width);
     x = attend(t, a, d, q, k, v, &d->over_tokens);
     tg_scope_pop(t);
     return x;
@@ -203,9 +203,9 @@ static tg_tensor *decode(tg_trace *t, const unit *net, tg_tensor *memory, tg_ten
 static tg_tensor *mean_of_queries(tg_trace *t, tg_tensor *x)
 {
     const tg_type type = *tg_tensor_type(x);
-    x = tg_reduce_sum(t, nn_to(t, x, TG_F32), 1u << 1);
+    x = tg_reduce_sum(t, nn_convert(t, x, TG_F32), 1u << 1);
     x = tg_mul(t, x, tg_scalar(t, TG_F32, 1.0 / (double)type.dims[1]));
-    return nn_to(t, x, type.dtype);
+    return nn_convert(t, x, type.dtype);
 }
 
 static tg_tensor *unit_forward(tg_trace *t, const void *network)

@@ -15,7 +15,7 @@ typedef struct vgg {
     model_layout layout;
     nn_classifier task;
     nn_sequence features, classifier;
-    nn_bins avgpool;
+    nn_adaptive_pool avgpool;
     tg_tensor *avgpool_stage;
 } vgg;
 

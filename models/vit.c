@@ -144,7 +144,7 @@ static tg_tensor *attention(tg_trace *t, const vit_block *b, tg_tensor *x)
     tg_scope_push(t, "attn");
     x = nn_linear(t, &b->qkv, x); /* (B, T, 3 D) */
     for (int i = 0; i < 3; i++)   /* (B, T, N, D / N) */
-        heads[i] = nn_split_heads(t, nn_part(t, x, 2, i * width, width), b->heads);
+        heads[i] = nn_split_heads(t, nn_slice(t, x, 2, i * width, width), b->heads);
     x = nn_attention(t, heads[0], heads[1], heads[2], &b->how);
     x = nn_linear(t, &b->proj, nn_join_heads(t, x)); /* (B, T, D) */
     tg_scope_pop(t);
@@ -182,7 +182,7 @@ static tg_tensor *vit_forward(tg_trace *t, const void *network)
     x = nn_keep(t, net->stages.norm, nn_layer_norm(t, &net->norm, x));
 
     const int64_t batch = tg_tensor_type(x)->dims[0], width = tg_tensor_type(x)->dims[2];
-    x = tg_reshape(t, nn_part(t, x, 1, 0, 1), 2, TG_DIMS(batch, width)); /* the class token */
+    x = tg_reshape(t, nn_slice(t, x, 1, 0, 1), 2, TG_DIMS(batch, width)); /* the class token */
     x = nn_keep(t, net->stages.head, nn_linear(t, &net->head, x));       /* (B, 1000) */
     return nn_classifier_end(t, &net->task, x, targets);
 }

@@ -177,7 +177,7 @@ static void wmt_build(model *m)
 static wmt_tokens prepare(tg_trace *t, tg_tensor *ids)
 {
     tg_phase before = tg_trace_phase(t, TG_PHASE_INPUT);
-    wmt_tokens tokens = {.ids = ids, .kept = nn_tokens_kept(t, ids, PAD)};
+    wmt_tokens tokens = {.ids = ids, .kept = nn_token_mask(t, ids, PAD)};
     tg_tensor *one = tg_convert(t, tokens.kept, TG_I32);     /* (B, T): 1, padding 0 */
     tg_tensor *count = tg_mul(t, tg_cumsum(t, one, 1), one); /* (B, T): from 1, padding 0 */
     tokens.positions = tg_add(t, count, tg_scalar(t, TG_I32, PAD));
@@ -194,7 +194,7 @@ static tg_tensor *embed(tg_trace *t, const wmt_stack *stack, const nn_table *tab
     x = tg_mul(t, x, tg_scalar(t, type.dtype, sqrt((double)type.dims[2])));
     tg_scope_push(t, "embed_positions");
     tg_tensor *waves = tg_gather_rows(t, stack->positions, tokens->positions); /* (B, T, D) */
-    waves = nn_to(t, waves, type.dtype);
+    waves = nn_convert(t, waves, type.dtype);
     tg_scope_pop(t);
     return nn_dropout(t, &stack->drop, tg_add(t, x, waves));
 }

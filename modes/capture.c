@@ -6,17 +6,21 @@
  * tree (capture_priv.h) and follows the branch of the value read. Captures of
  * different guards live side by side.
  *
- * The first run traces and executes at once, as lazy mode does, and writes down
- * what it ran. A stretch that ends in a read donates nothing and nothing is
- * committed before the step's end, so when a new value asks for a new branch
- * the step can simply be run again from its start.
+ * The first run traces and executes at once, as lazy mode does, and records the
+ * graphs that it ran. Graphs before a read donate nothing, and nothing is
+ * committed before the step's end. So when a value has no branch yet, the step
+ * is simply run again from its start, tracing.
  */
 #include "modes/capture_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The capture being written, while the step function runs. */
+/* Branches are selected by the bytes of a value that was read. An op of the host has one branch,
+ * whose key has no bytes. */
+#define NO_KEY ""
+
+/* The capture being recorded, while the step function runs. */
 typedef struct recorder {
     mode *m;
     mode_capture *capture;
@@ -34,76 +38,81 @@ static void capture_end(mode *m)
 
 /* ---- recording -------------------------------------------------------------------- */
 
-/* The slot of a value that an earlier graph put out; slots of a path are
- * numbered from 0 in order of execution. */
+/* Gives VALUE the next slot. */
+static void push_slot(recorder *r, tg_tensor *value)
+{
+    mode_list_push(&r->values, value);
+    if (r->values.count > r->capture->slot_count)
+        r->capture->slot_count = r->values.count;
+}
+
+/* VALUE's variable, or its slot. */
 static bn_code find_source(const recorder *r, tg_tensor *value, capture_source *source,
                            bn_status *st)
 {
-    source->variable = tg_input_variable(value);
-    for (source->slot = 0; !source->variable; source->slot++) {
-        if (source->slot == r->values.count)
-            return bn_fail(st, BN_INVALID, "a graph takes a value that no graph put out");
+    *source = (capture_source){.variable = tg_input_variable(value)};
+    if (source->variable)
+        return BN_OK;
+    for (; source->slot < r->values.count; source->slot++)
         if (r->values.items[source->slot] == value)
             return BN_OK;
+    return bn_fail(st, BN_INVALID, "a graph takes a value that no earlier graph outputs");
+}
+
+/* Appends GRAPH to the node in hand, and guards the variables that it takes. */
+static bn_code append_graph(recorder *r, const tg_graph *graph, mode_program *program,
+                            bn_status *st)
+{
+    capture_graph *g = bn_zalloc(1, sizeof *g);
+    g->program = mode_program_retain(program);
+    g->first_slot = r->values.count;
+    g->inputs = bn_zalloc(graph->input_count, sizeof *g->inputs);
+    g->targets = bn_zalloc(graph->output_count, sizeof *g->targets);
+    if (r->node->last_graph)
+        r->node->last_graph->next = g;
+    else
+        r->node->graphs = g;
+    r->node->last_graph = g;
+    for (size_t i = 0; i < graph->input_count; i++) {
+        bn_code code = find_source(r, graph->inputs[i], &g->inputs[i], st);
+        if (code != BN_OK)
+            return code;
+        if (g->inputs[i].variable)
+            mode_guards_add(&r->capture->guards, g->inputs[i].variable);
     }
+    for (size_t o = 0; o < graph->output_count; o++)
+        g->targets[o] = graph->target[o];
     return BN_OK;
 }
 
-/* A graph of the trace has run: write it down, unless this stretch is known. */
+/* A graph of the trace has run. A node that was recorded before has it already. */
 static bn_code record_graph(void *context, const tg_graph *graph, mode_program *program,
                             bn_status *st)
 {
     recorder *r = context;
-    bn_code code = BN_OK;
-    capture_graph *g = NULL;
-    if (!r->node->recorded) {
-        g = bn_zalloc(1, sizeof *g);
-        g->program = mode_program_retain(program);
-        g->first_slot = r->values.count;
-        g->inputs = bn_zalloc(graph->input_count, sizeof *g->inputs);
-        g->targets = bn_zalloc(graph->output_count, sizeof *g->targets);
-        if (r->node->last_graph)
-            r->node->last_graph->next = g;
-        else
-            r->node->graphs = g;
-        r->node->last_graph = g;
-    }
-    for (size_t i = 0; g && code == BN_OK && i < graph->input_count; i++) {
-        code = find_source(r, graph->inputs[i], &g->inputs[i], st);
-        if (code == BN_OK && g->inputs[i].variable)
-            mode_guards_add(&r->capture->guards, g->inputs[i].variable);
-    }
-    for (size_t o = 0; code == BN_OK && o < graph->output_count; o++) {
-        if (g)
-            g->targets[o] = graph->target[o];
-        mode_list_push(&r->values, graph->outputs[o]);
-    }
-    if (r->values.count > r->capture->slot_count)
-        r->capture->slot_count = r->values.count;
+    bn_code code = r->node->recorded ? BN_OK : append_graph(r, graph, program, st);
+    for (size_t o = 0; code == BN_OK && o < graph->output_count; o++)
+        push_slot(r, graph->outputs[o]);
     return code;
 }
 
-/* The step breaks at VALUE, which is computed now; *BUFFER holds it. */
-static bn_code record_break(recorder *r, tg_tensor *value, bool *cut, rt_buffer **buffer,
-                            bn_status *st)
+/* The step breaks at VALUE. Cuts the trace to compute it, unless it has been computed; *CUT:
+ * whether it was cut. */
+static bn_code record_break(recorder *r, tg_tensor *value, bool *cut, bn_status *st)
 {
-    mode *m = r->m;
-    bn_code code = BN_OK;
-    m->counters[BN_COUNTER_GRAPH_BREAKS]++;
+    r->m->counters[BN_COUNTER_GRAPH_BREAKS]++;
     *cut = !tg_input_variable(value) && !tg_tensor_data(value);
-    if (*cut)
-        code = mode_run_trace(m, value, record_graph, r, st);
-    return code == BN_OK ? mode_buffer_of(value, buffer, st) : code;
+    return *cut ? mode_run_trace(r->m, value, record_graph, r, st) : BN_OK;
 }
 
-/* Writes down that the stretch in hand ends with VALUE, for OP (NULL: for a read). */
+/* The node in hand ends at VALUE, which OP takes (NULL: which is read). */
 static bn_code record_end(recorder *r, tg_tensor *value, const tg_host_op *op, bn_status *st)
 {
     capture_node *node = r->node;
     bn_text scope = {0};
     const mode_where where = mode_traced_where(r->m, &scope);
     bn_code code = find_source(r, value, &node->read, st);
-    mode_capture_stand(node, &where);
+    mode_capture_node_set_location(node, &where);
     node->read_type = *tg_tensor_type(value);
     node->key_bytes = op ? 0 : (size_t)tg_type_bytes(&node->read_type);
     if (op)
@@ -117,8 +126,8 @@ static bn_code record_end(recorder *r, tg_tensor *value, const tg_host_op *op, b
 /* Goes on in the branch for VALUE. */
 static bn_code record_branch(recorder *r, const void *value, bn_status *st)
 {
-    capture_node *next = mode_capture_branch(r->node, value);
-    bn_code code = next ? BN_OK : mode_capture_grow(r->node, value, &next, st);
+    capture_node *next = mode_capture_node_branch(r->node, value);
+    bn_code code = next ? BN_OK : mode_capture_node_add_branch(r->node, value, &next, st);
     if (code == BN_OK)
         r->node = next;
     return code;
@@ -131,14 +140,16 @@ static bn_code record_read(void *context, tg_trace *trace, tg_tensor *value, voi
     rt_buffer *buffer = NULL;
     bool cut;
     (void)trace;
-    bn_code code = record_break(r, value, &cut, &buffer, st);
+    bn_code code = record_break(r, value, &cut, st);
+    if (code == BN_OK)
+        code = mode_buffer_of(value, &buffer, st);
     if (code == BN_OK)
         code = mode_read_buffer(r->m, buffer, host, size, st);
     if (code == BN_OK && !r->node->recorded)
         code = record_end(r, value, NULL, st);
     if (code != BN_OK)
         return code;
-    mode_tell_traced_read(r->m, value, host, cut);
+    mode_notify_traced_read(r->m, value, host, cut);
     return record_branch(r, host, st);
 }
 
@@ -147,23 +158,21 @@ static bn_code record_host(void *context, tg_trace *trace, tg_node *node, bn_sta
     recorder *r = context;
     const tg_host_op op = tg_node_host_op(node);
     tg_tensor *x = tg_node_operand(node, 0);
-    rt_buffer *buffer = NULL;
     bool cut;
     (void)trace;
-    bn_code code = record_break(r, x, &cut, &buffer, st);
+    bn_code code = record_break(r, x, &cut, st);
     if (code == BN_OK)
         code = mode_run_host_node(r->m, node, cut, st);
     if (code == BN_OK && !r->node->recorded)
         code = record_end(r, x, &op, st);
     if (code != BN_OK)
         return code;
-    mode_list_push(&r->values, tg_node_result(node, 0));
-    if (r->values.count > r->capture->slot_count)
-        r->capture->slot_count = r->values.count;
-    return record_branch(r, "", st);
+    push_slot(r, tg_node_result(node, 0));
+    return record_branch(r, NO_KEY, st);
 }
 
-/* Values put out at a read and assigned after it move from their slots. */
+/* Records the variables that were assigned a value which an earlier cut had output: its buffer is
+ * in a slot. */
 static bn_code record_moves(recorder *r, bn_status *st)
 {
     mode *m = r->m;
@@ -196,15 +205,15 @@ static bn_code capture_run(mode *m, mode_capture *capture, const mode_call *call
     bn_code code = mode_run_trace(m, NULL, record_graph, &r, st);
     m->counters[BN_COUNTER_NODES_TRACED] += (int64_t)tg_trace_traced(m->trace);
     mode_clock(m, BN_PART_BIND);
-    bool cut = capture->root->breaks;
-    if (code == BN_OK && cut && !r.node->recorded)
+    const bool breaks = capture->root->breaks;
+    if (code == BN_OK && breaks && !r.node->recorded)
         code = record_moves(&r, st);
-    if (code == BN_OK && cut)
+    if (code == BN_OK && breaks)
         code = mode_adopt_assigned(m, st);
     if (code == BN_OK)
         r.node->recorded = true;
     else if (!r.node->recorded)
-        mode_capture_clear(r.node); /* half written: the next run starts it anew */
+        mode_capture_node_clear(r.node); /* half recorded: the next run records it again */
     mode_list_free(&r.values);
     tg_trace_set_hooks(m->trace, &(tg_hooks){0});
     mode_clock(m, BN_PART_OTHER);
@@ -220,13 +229,16 @@ static bn_code replay_graph(mode *m, const capture_graph *g, rt_buffer **slots, 
     for (size_t i = 0; i < p->input_count; i++) {
         const capture_source *in = &g->inputs[i];
         void *data = in->variable ? tg_tensor_data(in->variable) : slots[in->slot];
+        /* Slots are filled by earlier graphs, so only a variable can be empty. */
         if (!data)
             return bn_fail(st, BN_INVALID, "%s has no contents; write it before the step",
-                           in->variable ? tg_tensor_name(in->variable) : "an earlier graph");
+                           in->variable ? tg_tensor_name(in->variable) : "a slot");
         m->arguments.items[i] = data;
     }
+    mode_list *lists[] = {&m->targets, &m->buffers, &m->temporaries};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        mode_list_reserve(lists[i], lists[i]->count + p->output_count);
     bn_code code = mode_dispatch(m, p, st);
-    /* mode_dispatch_reserve made the room, so results cannot get lost here. */
     for (size_t o = 0; code == BN_OK && o < p->output_count; o++) {
         rt_buffer *buffer = m->results.items[o];
         slots[g->first_slot + o] = buffer;
@@ -245,21 +257,21 @@ static rt_buffer *break_buffer(const capture_node *node, rt_buffer **slots)
     return node->read.variable ? tg_tensor_data(node->read.variable) : slots[node->read.slot];
 }
 
-/* Notifies the watcher that NODE gave VALUE, for which NEXT is the branch; NULL: there is none. */
+/* Notifies the watcher that NODE read VALUE, and of a miss where there is no branch NEXT. */
 static void notify_replayed(const mode *m, const capture_node *node, const void *value,
                             const capture_node *next)
 {
-    const mode_read_told read = {node->where, node->read_type, value, node->graphs != NULL};
-    mode_tell_read(m, &read.where, &read.type, value, read.breaks);
+    const mode_read_event read = {node->where, node->read_type, value, node->graphs != NULL};
+    mode_notify_read(m, &read.where, &read.type, value, read.breaks);
     if (next)
         return;
-    mode_miss_told miss = {.miss = MODE_MISS_VALUE, .read = &read};
+    mode_miss_event miss = {.miss = MODE_MISS_VALUE, .read = &read};
     for (const capture_branch *b = node->branches; b; b = b->next)
         miss.branches++;
-    mode_tell_miss(m, &miss);
+    mode_notify_miss(m, &miss);
 }
 
-/* Follows NODE's read; *NEXT is NULL when the value has not been seen. */
+/* Reads NODE's value; *NEXT is its branch, NULL for a value that has none. */
 static bn_code replay_read(mode *m, const capture_node *node, rt_buffer **slots,
                            capture_node **next, bn_status *st)
 {
@@ -269,7 +281,7 @@ static bn_code replay_read(mode *m, const capture_node *node, rt_buffer **slots,
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to read %zu bytes", node->key_bytes);
     bn_code code = mode_read_buffer(m, break_buffer(node, slots), value, node->key_bytes, st);
     mode_clock(m, BN_PART_HASH);
-    *next = code == BN_OK ? mode_capture_branch(node, value) : NULL;
+    *next = code == BN_OK ? mode_capture_node_branch(node, value) : NULL;
     mode_clock(m, BN_PART_BIND);
     if (code == BN_OK)
         notify_replayed(m, node, value, *next);
@@ -278,11 +290,11 @@ static bn_code replay_read(mode *m, const capture_node *node, rt_buffer **slots,
     return code;
 }
 
-/* Has the host compute NODE's op again; there is one branch behind it. */
+/* Computes NODE's op on the host again. */
 static bn_code replay_host(mode *m, const capture_node *node, rt_buffer **slots,
                            capture_node **next, bn_status *st)
 {
-    *next = mode_capture_branch(node, "");
+    *next = mode_capture_node_branch(node, NO_KEY);
     return mode_run_host(m, &node->host, break_buffer(node, slots), &node->where,
                          node->graphs != NULL, &slots[node->host_slot], st);
 }
@@ -291,17 +303,20 @@ static bn_code replay_break(mode *m, const capture_node *node, rt_buffer **slots
                             capture_node **next, bn_status *st)
 {
     m->counters[BN_COUNTER_GRAPH_BREAKS]++;
-    return (node->host.compute ? replay_host : replay_read)(m, node, slots, next, st);
+    if (node->host.compute)
+        return replay_host(m, node, slots, next, st);
+    return replay_read(m, node, slots, next, st);
 }
 
-/* ---- replay of a whole step ------------------------------------------------------------ */
+/* ---- replay of a single graph ---------------------------------------------------------- */
 
 /*
  * Nearly every capture is one graph whose inputs and outputs are variables. Its
- * guards are its inputs, in order, so one pass checks and gathers; results go
- * straight to their variables, since there is no later graph to fail.
+ * guards are its inputs, in order, so one pass checks guards and gathers arguments.
+ * Results go straight to their variables, since no later graph can fail.
  */
-static bool is_whole(const mode_capture *c)
+
+static bool is_single_graph(const mode_capture *c)
 {
     const capture_graph *g = c->root->graphs;
     if (!g || g->next || c->root->breaks || c->guards.count != g->program->input_count)
@@ -319,9 +334,9 @@ static bool is_whole(const mode_capture *c)
     return true;
 }
 
-/* Checks the guards and gathers the inputs; *HELD: whether they hold. */
-static bn_code gather_whole(mode *m, mode_capture *c, const mode_call *call, bool *held,
-                            bn_status *st)
+/* Checks the guards and gathers the arguments; *HELD: whether the guards hold. */
+static bn_code check_single_graph(mode *m, mode_capture *c, const mode_call *call, bool *held,
+                                  bn_status *st)
 {
     const tg_tensor *empty = NULL;
     mode_dispatch_reserve(m, c->root->graphs->program);
@@ -332,10 +347,11 @@ static bn_code gather_whole(mode *m, mode_capture *c, const mode_call *call, boo
     return BN_OK;
 }
 
-static bn_code replay_whole(mode *m, const mode_capture *c, bn_status *st)
+static bn_code replay_single_graph(mode *m, const mode_capture *c, bn_status *st)
 {
     const capture_graph *g = c->root->graphs;
     size_t count = g->program->output_count;
+    mode_list_reserve(&m->retired, m->retired.count + count);
     bn_code code = mode_dispatch(m, g->program, st);
     mode_clock(m, BN_PART_BIND);
     for (size_t o = 0; code == BN_OK && o < count; o++) {
@@ -352,40 +368,45 @@ static bn_code replay_whole(mode *m, const mode_capture *c, bn_status *st)
 /* ---- replay of a tree --------------------------------------------------------------------- */
 
 /* *KNOWN is false when the step took a branch that is not captured. */
-static bn_code replay(mode *m, mode_capture *c, bool *known, bn_status *st)
+static bn_code replay_tree(mode *m, mode_capture *c, bool *known, bn_status *st)
 {
     mode_clock(m, BN_PART_BIND);
-    bn_code code = BN_OK;
     mode_list_reserve(&c->slots, c->slot_count + 1);
     rt_buffer **slots = (rt_buffer **)c->slots.items;
     capture_node *node = c->root;
     *known = true;
-    while (code == BN_OK) {
-        for (const capture_graph *g = node->graphs; g && code == BN_OK; g = g->next)
-            code = replay_graph(m, g, slots, st);
-        if (code != BN_OK || !node->breaks)
-            break;
-        code = replay_break(m, node, slots, &node, st);
-        if (code == BN_OK && (!node || !node->recorded)) {
-            *known = false;
-            return BN_OK;
+    for (;;) {
+        for (const capture_graph *g = node->graphs; g; g = g->next) {
+            bn_code code = replay_graph(m, g, slots, st);
+            if (code != BN_OK)
+                return code;
         }
+        if (!node->breaks)
+            break;
+        bn_code code = replay_break(m, node, slots, &node, st);
+        if (code != BN_OK)
+            return code;
+        *known = node && node->recorded;
+        if (!*known)
+            return BN_OK;
     }
-    for (const capture_move *move = node ? node->moves : NULL; code == BN_OK && move;
-         move = move->next)
-        code = mode_adopt(m, move->variable, slots[move->slot], st);
+    for (const capture_move *move = node->moves; move; move = move->next) {
+        bn_code code = mode_adopt(m, move->variable, slots[move->slot], st);
+        if (code != BN_OK)
+            return code;
+    }
     mode_clock(m, BN_PART_OTHER);
-    return code;
+    return BN_OK;
 }
 
 static bn_code capture_first(mode *m, const mode_call *call, bn_status *st)
 {
     if (m->own) {
         const mode_capture *latest = m->own;
-        mode_miss_told miss = {.miss = MODE_MISS_CALL};
+        mode_miss_event miss = {.miss = MODE_MISS_CALL};
         m->counters[BN_COUNTER_GUARD_MISSES]++;
         mode_guards_explain(&latest->guards, call, &miss);
-        mode_tell_miss(m, &miss);
+        mode_notify_miss(m, &miss);
     }
     m->counters[BN_COUNTER_CAPTURES]++;
     mode_capture *c = mode_capture_new(call);
@@ -394,7 +415,7 @@ static bn_code capture_first(mode *m, const mode_call *call, bn_status *st)
         mode_capture_free(c);
         return code;
     }
-    c->whole = is_whole(c);
+    c->single_graph = is_single_graph(c);
     c->next = m->own;
     m->own = c;
     return BN_OK;
@@ -407,8 +428,8 @@ static bn_code capture_step(mode *m, const mode_call *call, bn_status *st)
     mode_clock(m, BN_PART_HASH);
     mode_capture *c = m->own;
     for (; c; c = c->next) {
-        if (c->whole)
-            code = gather_whole(m, c, call, &held, st);
+        if (c->single_graph)
+            code = check_single_graph(m, c, call, &held, st);
         else
             held = mode_guards_hold(&c->guards, call);
         if (code != BN_OK)
@@ -418,13 +439,12 @@ static bn_code capture_step(mode *m, const mode_call *call, bn_status *st)
     }
     if (!c)
         return capture_first(m, call, st);
-    if (c->whole)
-        return replay_whole(m, c, st);
-    code = replay(m, c, &known, st);
+    if (c->single_graph)
+        return replay_single_graph(m, c, st);
+    code = replay_tree(m, c, &known, st);
     if (code != BN_OK || known)
         return code;
-    /* A branch not seen before: nothing is committed yet, so drop what ran and
-     * run the step again, tracing. */
+    /* Nothing is committed yet: drop the results and run the step again, tracing. */
     m->counters[BN_COUNTER_GUARD_MISSES]++;
     m->counters[BN_COUNTER_CAPTURES]++;
     mode_abandon(m);

@@ -1,6 +1,6 @@
 /*
  * capture_tree.c - the contents of a capture: its guards and its tree. Guards are checked before
- * each replay, so that is one pass over the variables and nothing more.
+ * each replay, so the check is a single pass over the variables.
  */
 #include "modes/capture_priv.h"
 
@@ -39,8 +39,8 @@ void mode_guards_add(mode_guards *g, tg_tensor *variable)
 
 /* ---- checking them -------------------------------------------------------------------- */
 
-/* After a step of the device little is left in the host's caches, so that the
- * cost of a replay is the cost of fetching the variables. */
+/* While the device works, the host's caches lose the variables: fetching them again is most of the
+ * cost of a replay. */
 static void fetch_ahead(const mode_guards *g, size_t i)
 {
     if (i + MODE_FETCH_AHEAD < g->count)
@@ -54,8 +54,8 @@ static bool calls_match(const mode_call *a, const mode_call *b)
            (b->static_bytes == 0 || memcmp(a->statics, b->statics, b->static_bytes) == 0);
 }
 
-/* The type was set anew: the guard holds if it is the same one as before. */
-static bool guard_renew(mode_guards *g, size_t i)
+/* Whether guard I holds after its variable's type was set: the type may still be the same one. */
+static bool guard_recheck(mode_guards *g, size_t i)
 {
     mode_guard *guard = &g->items[i];
     if (!tg_type_equal(&g->types[i], tg_tensor_type(guard->variable)))
@@ -70,7 +70,8 @@ bool mode_guards_hold(mode_guards *g, const mode_call *call)
         return false;
     for (size_t i = 0; i < g->count; i++) {
         fetch_ahead(g, i);
-        if (g->items[i].version != tg_variable_version(g->items[i].variable) && !guard_renew(g, i))
+        if (g->items[i].version != tg_variable_version(g->items[i].variable) &&
+            !guard_recheck(g, i))
             return false;
     }
     return true;
@@ -86,14 +87,14 @@ bool mode_guards_gather(mode_guards *g, const mode_call *call, void **data, cons
         if (!data[i])
             *empty = g->items[i].variable;
         if (version != g->items[i].version)
-            held = guard_renew(g, i);
+            held = guard_recheck(g, i);
     }
     return held;
 }
 
 /* ---- why they do not hold ---------------------------------------------------------------- */
 
-static void explain_statics(const mode_call *was, const mode_call *now, mode_miss_told *miss)
+static void explain_statics(const mode_call *was, const mode_call *now, mode_miss_event *miss)
 {
     const char *a = was->statics, *b = now->statics;
     miss->miss = MODE_MISS_STATICS;
@@ -107,7 +108,7 @@ static void explain_statics(const mode_call *was, const mode_call *now, mode_mis
         miss->offset++;
 }
 
-void mode_guards_explain(const mode_guards *g, const mode_call *call, mode_miss_told *miss)
+void mode_guards_explain(const mode_guards *g, const mode_call *call, mode_miss_event *miss)
 {
     mode_call same = *call;
     same.statics = g->call.statics;
@@ -131,7 +132,7 @@ void mode_guards_explain(const mode_guards *g, const mode_call *call, mode_miss_
 
 /* ---- life of a tree ---------------------------------------------------------------------- */
 
-void mode_capture_clear(capture_node *node)
+void mode_capture_node_clear(capture_node *node)
 {
     while (node->graphs) {
         capture_graph *g = node->graphs;
@@ -153,7 +154,7 @@ static void node_free(capture_node *node)
 {
     if (!node)
         return;
-    mode_capture_clear(node);
+    mode_capture_node_clear(node);
     while (node->branches) {
         capture_branch *b = node->branches;
         node->branches = b->next;
@@ -185,7 +186,7 @@ mode_capture *mode_capture_new(const mode_call *call)
 
 /* ---- branches -------------------------------------------------------------------- */
 
-capture_node *mode_capture_branch(const capture_node *node, const void *value)
+capture_node *mode_capture_node_branch(const capture_node *node, const void *value)
 {
     for (const capture_branch *b = node->branches; b; b = b->next)
         if (memcmp(b->value, value, node->key_bytes) == 0)
@@ -193,8 +194,8 @@ capture_node *mode_capture_branch(const capture_node *node, const void *value)
     return NULL;
 }
 
-bn_code mode_capture_grow(capture_node *node, const void *value, capture_node **child,
-                          bn_status *st)
+bn_code mode_capture_node_add_branch(capture_node *node, const void *value, capture_node **child,
+                                     bn_status *st)
 {
     void *key = malloc(node->key_bytes + 1);
     if (!key)
@@ -207,7 +208,7 @@ bn_code mode_capture_grow(capture_node *node, const void *value, capture_node **
     return BN_OK;
 }
 
-void mode_capture_stand(capture_node *node, const mode_where *where)
+void mode_capture_node_set_location(capture_node *node, const mode_where *where)
 {
     free((void *)(uintptr_t)node->where.scope);
     node->where = (mode_where){where->place, bn_strdup(where->scope)};
@@ -215,8 +216,8 @@ void mode_capture_stand(capture_node *node, const mode_where *where)
 
 /* ---- guards, described --------------------------------------------------------------- */
 
-/* The read number *INDEX of NODE and what is behind it, in order; *INDEX becomes how many are left
- * to pass. */
+/* Read number *INDEX of the subtree of NODE, in preorder. *INDEX is decremented by the reads that
+ * were passed. */
 static const capture_node *find_read(const capture_node *node, size_t *index)
 {
     if (!node || !node->breaks)

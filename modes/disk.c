@@ -62,15 +62,15 @@ size_t mode_disk_payload(const char *head, const char *data, size_t size)
 static void reject(mode *m, const bn_status *why)
 {
     m->counters[BN_COUNTER_DISK_REJECTS]++;
-    if (m->refused.code != BN_OK)
+    if (m->disk_reject.code != BN_OK)
         return;
-    m->refused = *why;
-    bn_context(&m->refused, "%s", m->options.cache_dir);
+    m->disk_reject = *why;
+    bn_context(&m->disk_reject, "%s", m->options.cache_dir);
 }
 
 const char *mode_disk_refusal(const mode *m)
 {
-    return m->refused.code == BN_OK ? NULL : m->refused.message;
+    return m->disk_reject.code == BN_OK ? NULL : m->disk_reject.message;
 }
 
 rt_executable *mode_disk_load(mode *m, const char *text, size_t length)

@@ -1,10 +1,10 @@
 /*
  * dispatch.c - executions: bind, submit, keep results, commit, release, wait.
  *
- * A step's results wait beside the variables until the whole step has been
- * submitted; then they take their places (commit) and the handles that they
- * replace are released while the device works. Lists keep their room from
- * step to step, so a steady step allocates nothing.
+ * A step's results are kept apart from the variables until the whole step has
+ * been submitted. Then they become the variables' contents (commit), and the
+ * handles that they replace are released while the device works. Lists keep
+ * their memory from step to step, so a steady step allocates nothing.
  */
 #include "modes/mode_priv.h"
 
@@ -21,21 +21,9 @@ void mode_dispatch_reserve(mode *m, const mode_program *p)
     mode_list_reserve(&m->arguments, p->input_count + 1);
     mode_list_reserve(&m->results, p->output_count + 1);
     mode_list_reserve(&m->events, m->events.count + 1);
-    /* Each result takes a place in one of these lists, the handle that it replaces another. */
-    mode_list *lists[] = {&m->targets, &m->buffers, &m->temporaries, &m->retired};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        mode_list_reserve(lists[i], lists[i]->count + p->output_count + 1);
 }
 
 /* ---- probe ----------------------------------------------------------------------- */
-
-/* Releases the results of a repetition that the next one did not take over. */
-static void probe_drop(mode *m, const mode_program *p, rt_buffer **results, bool all)
-{
-    for (size_t o = 0; o < p->output_count; o++)
-        if (all || p->donor[o] < 0)
-            rt_buffer_release(m->client, results[o]);
-}
 
 /* Bytes of results that may be kept where the plugin does not report the device's memory. */
 #define UNREPORTED_BYTES ((int64_t)256 << 20)
@@ -68,43 +56,41 @@ bool mode_has_room(mode *m, int64_t bytes)
     return bytes <= free_bytes;
 }
 
-/* Whether the results of REPEAT executions of P have room beside each other. Their handles are best
- * released at the end, since that takes time, or waits. But the device must hold them all
- * meanwhile. */
-static bool have_room(mode *m, const mode_program *p, unsigned repeat)
+/* Whether the device can hold the results of REPEAT executions of P at once. */
+static bool has_room_for_all(mode *m, const mode_program *p, unsigned repeat)
 {
     int64_t bytes;
     return !__builtin_mul_overflow(mode_result_bytes(p), (int64_t)repeat, &bytes) &&
            mode_has_room(m, bytes);
 }
 
-/* A program being repeated. */
-typedef struct repeated {
-    mode_list spent;  /* results that the next repetition replaced, or took over */
-    mode_list events; /* of what is not awaited yet */
-    bool keeps;       /* SPENT are released at the end; else as soon as they are replaced */
+/* The repetitions of one program. */
+typedef struct repetitions {
+    mode_list replaced;  /* results of a repetition that the next one replaced or consumed */
+    mode_list events;    /* not awaited yet */
+    bool keeps_replaced; /* until the end; else they are released as soon as they are replaced */
     uint64_t submit_ns, first_ns, begin_ns, end_ns;
-} repeated;
+} repetitions;
 
-/* Takes what the last repetition left: its results are the next one's arguments, or are spent. */
-static void probe_pass_on(mode *m, const mode_program *p, repeated *r)
+/* Makes the results of a repetition the next one's arguments where they reuse an argument's memory,
+ * and releases or keeps the others. */
+static void probe_feed_back(mode *m, const mode_program *p, repetitions *r)
 {
     rt_buffer **arguments = (rt_buffer **)m->arguments.items;
     rt_buffer **results = (rt_buffer **)m->results.items;
     for (size_t o = 0; o < p->output_count; o++) {
-        if (p->donor[o] < 0 && !r->keeps)
+        if (p->donor[o] < 0 && !r->keeps_replaced)
             rt_buffer_release(m->client, results[o]);
         else
-            r->spent.items[r->spent.count++] = results[o];
+            r->replaced.items[r->replaced.count++] = results[o];
         if (p->donor[o] >= 0)
             arguments[p->donor[o]] = results[o];
     }
 }
 
-/* Runs the program PROBE_REPEAT times, behind one that is not timed: the first of a row would find
- * the caches of whatever ran before. *REFUSED: the plugin did not take a repetition, whose
- * arguments are as they were; those before it are submitted. */
-static bn_code probe_row(mode *m, mode_program *p, repeated *r, bool *refused, bn_status *st)
+/* Runs the program PROBE_REPEAT times, after one untimed execution that warms the caches. *REFUSED:
+ * the plugin refused the last repetition; those before it are submitted. */
+static bn_code probe_repeat(mode *m, mode_program *p, repetitions *r, bool *refused, bn_status *st)
 {
     const unsigned repeat = m->probe_repeat, first = repeat > 1;
     bn_code code = BN_OK;
@@ -114,7 +100,7 @@ static bn_code probe_row(mode *m, mode_program *p, repeated *r, bool *refused, b
         const bool last = done + 1 == repeat + first, untimed = done < first;
         rt_event *event = NULL;
         if (done > 0)
-            probe_pass_on(m, p, r);
+            probe_feed_back(m, p, r);
         const uint64_t before = bn_now_ns();
         code = rt_execute(p->executable, (rt_buffer *const *)m->arguments.items, p->input_count,
                           m->keep, m->keep_count, (rt_buffer **)m->results.items, &event, st);
@@ -124,8 +110,8 @@ static bn_code probe_row(mode *m, mode_program *p, repeated *r, bool *refused, b
             r->events.items[r->events.count++] = event;
         if (code == BN_OK && (m->probe == MODE_PROBE_AWAITED || last || untimed)) {
             code = mode_await_events(m, &r->events, st);
-            if (code != BN_OK)
-                probe_drop(m, p, (rt_buffer **)m->results.items, true);
+            for (size_t o = 0; code != BN_OK && o < p->output_count; o++)
+                rt_buffer_release(m->client, m->results.items[o]);
         }
         if (untimed) {
             r->submit_ns = 0;
@@ -138,34 +124,33 @@ static bn_code probe_row(mode *m, mode_program *p, repeated *r, bool *refused, b
     return code;
 }
 
-/* Awaits what a row that failed has submitted; it has its own reason. */
-static void probe_settle(mode *m, repeated *r)
+/* Awaits the repetitions that were submitted before a failure, whose status is the one to report.
+ */
+static void probe_await_rest(mode *m, repetitions *r)
 {
     bn_status ignored = {.code = BN_OK};
     if (mode_await_events(m, &r->events, &ignored) != BN_OK)
         r->events.count = 0;
 }
 
-/* Releases the results that the row kept, but those that are arguments now. Handles of memory
- * that was taken over are among them: they hold none. */
-static void probe_make_room(mode *m, const mode_program *p, repeated *r)
+/* Releases the replaced results, except those that are arguments now. */
+static void probe_make_room(mode *m, const mode_program *p, repetitions *r)
 {
     size_t left = 0;
-    for (size_t i = 0; i < r->spent.count; i++) {
+    for (size_t i = 0; i < r->replaced.count; i++) {
         bool argument = false;
         for (size_t k = 0; k < p->input_count; k++)
-            argument = argument || m->arguments.items[k] == r->spent.items[i];
+            argument = argument || m->arguments.items[k] == r->replaced.items[i];
         if (argument)
-            r->spent.items[left++] = r->spent.items[i];
+            r->replaced.items[left++] = r->replaced.items[i];
         else
-            rt_buffer_release(m->client, r->spent.items[i]);
+            rt_buffer_release(m->client, r->replaced.items[i]);
     }
-    r->spent.count = left;
+    r->replaced.count = left;
 }
 
-/* Whether the arguments are all there: a plugin that refuses an execution may have consumed some.
- */
-static bool probe_may_repeat(mode *m, const mode_program *p)
+/* Whether no argument was consumed: a plugin may consume some before it refuses an execution. */
+static bool has_all_arguments(mode *m, const mode_program *p)
 {
     for (size_t i = 0; i < p->input_count; i++)
         if (rt_buffer_is_deleted(m->client, m->arguments.items[i]))
@@ -173,34 +158,35 @@ static bool probe_may_repeat(mode *m, const mode_program *p)
     return true;
 }
 
-/* Probes P. Handles of results that were replaced are released at the end, or where the device
- * has no room for all of them as soon as they are replaced. That it has none may show only when the
- * plugin refuses a repetition for want of memory: then the row begins again without them, as do
- * those of later probes. */
+/*
+ * Probes P. Releasing a handle takes time, or waits, so replaced results are kept until the end if
+ * the device has room for all of them. If the plugin refuses a repetition for want of memory all
+ * the same, the repetitions begin again, and these and later probes of P release early.
+ */
 static bn_code probe(mode *m, mode_program *p, bn_status *st)
 {
     const unsigned all = m->probe_repeat + (m->probe_repeat > 1);
-    repeated r = {.keeps = !p->keeps_none && have_room(m, p, all)};
+    repetitions r = {.keeps_replaced = !p->probe_releases_early && has_room_for_all(m, p, all)};
     bool refused = false;
-    /* Two rows may each leave what took over an argument. */
-    mode_list_reserve(&r.spent, 2 * all * (p->output_count + 1));
+    /* Repetitions that begin again may leave consumed results of both attempts. */
+    mode_list_reserve(&r.replaced, 2 * all * (p->output_count + 1));
     mode_list_reserve(&r.events, all);
-    bn_code code = probe_row(m, p, &r, &refused, st);
-    if (code == BN_OUT_OF_MEMORY && refused && r.keeps && probe_may_repeat(m, p)) {
-        probe_settle(m, &r);
+    bn_code code = probe_repeat(m, p, &r, &refused, st);
+    if (code == BN_OUT_OF_MEMORY && refused && r.keeps_replaced && has_all_arguments(m, p)) {
+        probe_await_rest(m, &r);
         probe_make_room(m, p, &r);
-        r.keeps = false;
-        p->keeps_none = true;
+        r.keeps_replaced = false;
+        p->probe_releases_early = true;
         *st = (bn_status){.code = BN_OK};
-        code = probe_row(m, p, &r, &refused, st);
+        code = probe_repeat(m, p, &r, &refused, st);
     }
-    probe_settle(m, &r);
-    for (size_t i = 0; i < r.spent.count; i++)
-        rt_buffer_release(m->client, r.spent.items[i]);
+    probe_await_rest(m, &r);
+    for (size_t i = 0; i < r.replaced.count; i++)
+        rt_buffer_release(m->client, r.replaced.items[i]);
     p->row->view.submit_ns += r.submit_ns;
     p->row->view.pjrt_ns += r.end_ns - r.begin_ns;
     p->row->view.first_ns += r.first_ns;
-    mode_list_free(&r.spent);
+    mode_list_free(&r.replaced);
     mode_list_free(&r.events);
     return code;
 }
@@ -219,7 +205,7 @@ static void count_execution(mode *m, mode_program *p)
     m->counters[BN_COUNTER_EXECUTIONS]++;
 }
 
-/* Notes the call that submitted P and gave EVENT, and asks for its completion. */
+/* Notes in the timeline the call that submitted P, and has EVENT's completion noted. */
 static void note_execution(mode *m, const mode_program *p, uint64_t begin_ns, rt_event *event)
 {
     bn_completion *done = bn_timeline_call(m->timeline, BN_SPAN_EXECUTE, p->row->view.label, 0,
@@ -227,7 +213,7 @@ static void note_execution(mode *m, const mode_program *p, uint64_t begin_ns, rt
     if (!done)
         return;
     done->handle = event;
-    /* Where the plugin does not call back, the end of the wait is known. */
+    /* Without a callback mode_await_events notes the end of its wait instead. */
     (void)(rt_event_watch(m->client, event, done, NULL) == BN_OK);
 }
 
@@ -254,7 +240,7 @@ bn_code mode_dispatch(mode *m, mode_program *p, bn_status *st)
                                       p->row->view.label);
 }
 
-void mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer)
+void mode_assign_at_commit(mode *m, tg_tensor *variable, rt_buffer *buffer)
 {
     mode_list_push(&m->targets, variable);
     mode_list_push(&m->buffers, buffer);
@@ -262,24 +248,16 @@ void mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer)
 
 /* ---- graphs of the current trace ------------------------------------------------------ */
 
-static bn_code bind_inputs(mode *m, const tg_graph *g, bn_status *st)
-{
-    for (size_t i = 0; i < g->input_count; i++) {
-        const tg_tensor *variable = tg_input_variable(g->inputs[i]);
-        void *data = tg_tensor_data(variable ? variable : g->inputs[i]);
-        if (!data)
-            return bn_fail(st, BN_INVALID, "%s has no contents; write it before the first step",
-                           variable ? tg_tensor_name(variable) : "a value of an earlier graph");
-        m->arguments.items[i] = data;
-    }
-    return BN_OK;
-}
-
 bn_code mode_run_graph(mode *m, const tg_graph *g, mode_program *p, bn_status *st)
 {
     bn_part before = mode_clock(m, BN_PART_BIND);
+    bn_code code = BN_OK;
     mode_dispatch_reserve(m, p);
-    bn_code code = bind_inputs(m, g, st);
+    for (size_t i = 0; code == BN_OK && i < g->input_count; i++) {
+        rt_buffer *buffer = NULL;
+        code = mode_buffer_of(g->inputs[i], &buffer, st);
+        m->arguments.items[i] = buffer;
+    }
     if (code == BN_OK)
         code = mode_dispatch(m, p, st);
     for (size_t o = 0; code == BN_OK && o < g->output_count; o++) {
@@ -287,7 +265,7 @@ bn_code mode_run_graph(mode *m, const tg_graph *g, mode_program *p, bn_status *s
         if (!tg_tensor_data(g->outputs[o]))
             tg_tensor_set_data(g->outputs[o], buffer);
         if (g->target[o])
-            mode_pend(m, g->target[o], buffer);
+            mode_assign_at_commit(m, g->target[o], buffer);
         else
             mode_list_push(&m->temporaries, buffer);
     }
@@ -295,13 +273,14 @@ bn_code mode_run_graph(mode *m, const tg_graph *g, mode_program *p, bn_status *s
     return code;
 }
 
-bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context, bn_status *st)
+bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_graph_hook *on_graph, void *context,
+                       bn_status *st)
 {
     tg_graph *const *graphs = NULL;
     size_t count = 0;
     bn_part before = mode_clock(m, BN_PART_HASH);
     bn_code code = tg_trace_cut(m->trace, m->group_of_phase, stop_at, &graphs, &count, st);
-    /* At the end of a step it is known what later graphs take, and what variables do. */
+    /* A cut at a read cannot know yet which outputs will be assigned to variables. */
     mode_layouts_begin(m, !stop_at && count > 1);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         char label[64];
@@ -310,12 +289,12 @@ bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context
         const int64_t hits = m->counters[BN_COUNTER_CACHE_HITS];
         code = mode_program_get(m, graphs[i], label, false, &program, st);
         if (code == BN_OK)
-            mode_tell_graph(m, graphs[i], label, program,
-                            m->counters[BN_COUNTER_CACHE_HITS] == hits);
+            mode_notify_graph(m, graphs[i], label, program,
+                              m->counters[BN_COUNTER_CACHE_HITS] == hits);
         if (code == BN_OK)
             code = mode_run_graph(m, graphs[i], program, st);
-        if (code == BN_OK && ran)
-            code = ran(context, graphs[i], program, st);
+        if (code == BN_OK && on_graph)
+            code = on_graph(context, graphs[i], program, st);
     }
     mode_layouts_begin(m, false);
     mode_clock(m, before);
@@ -329,7 +308,7 @@ bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *s
     for (size_t i = 0; i < m->temporaries.count; i++)
         if (m->temporaries.items[i] == buffer) {
             m->temporaries.items[i] = m->temporaries.items[--m->temporaries.count];
-            mode_pend(m, variable, buffer);
+            mode_assign_at_commit(m, variable, buffer);
             return BN_OK;
         }
     return bn_fail(st, BN_NOT_SUPPORTED,

@@ -1,6 +1,6 @@
 /*
- * donors.c - which results took over the memory of which arguments. Of programs that cannot be read
- * only the plugin knows: a result that took over an argument's memory lies where that lay.
+ * donors.c - which results reuse the memory of which arguments. For programs that bench cannot read
+ * this is observed: such a result has the address that the argument had.
  */
 #include "modes/mode_priv.h"
 
@@ -24,16 +24,16 @@ static bool same(rt_dtype dtype, size_t rank, const int64_t *dims, const type *t
     return t->dtype == dtype && t->rank == rank && memcmp(t->dims, dims, rank * sizeof *dims) == 0;
 }
 
-bool mode_buffer_lies(mode *m, rt_buffer *buffer, const mode_argument *wanted)
+bool mode_buffer_has_layout(mode *m, rt_buffer *buffer, const mode_argument *wanted)
 {
     int64_t order[RT_MAX_RANK];
     bn_status ignored = {.code = BN_OK};
     return wanted->rank < 2 ||
            rt_buffer_order(m->client, buffer, order, wanted->rank, &ignored) != BN_OK ||
-           mode_lies_by(wanted, order);
+           mode_order_matches(wanted, order);
 }
 
-bool mode_buffer_is(mode *m, rt_buffer *buffer, const mode_argument *wanted)
+bool mode_buffer_has_type(mode *m, rt_buffer *buffer, const mode_argument *wanted)
 {
     type found;
     return type_of(m, buffer, &found) && same(wanted->dtype, wanted->rank, wanted->dims, &found);
@@ -60,8 +60,7 @@ static bool is_donor(const mode_program *p, size_t argument)
     return false;
 }
 
-/* The consumed argument that RESULT has the memory of and the type, and that is no donor yet; or
- * -1. */
+/* The consumed argument, not yet a donor, that has the address and type of RESULT; or -1. */
 static int32_t donor_of(mode *m, const mode_program *p, rt_buffer *const *arguments,
                         const uintptr_t *addresses, rt_buffer *result, const bool *consumed)
 {
@@ -79,12 +78,12 @@ static int32_t donor_of(mode *m, const mode_program *p, rt_buffer *const *argume
 void mode_learn_donors(mode *m, mode_program *p, rt_buffer *const *arguments,
                        const uintptr_t *addresses, rt_buffer *const *results, bool *consumed)
 {
-    bool some = false;
+    bool any = false;
     for (size_t i = 0; i < p->input_count; i++) {
         consumed[i] = rt_buffer_is_deleted(m->client, arguments[i]);
-        some = some || consumed[i];
+        any = any || consumed[i];
     }
-    for (size_t o = 0; some && o < p->output_count; o++)
+    for (size_t o = 0; any && o < p->output_count; o++)
         if (p->donor[o] < 0)
             p->donor[o] = donor_of(m, p, arguments, addresses, results[o], consumed);
 }

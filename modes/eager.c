@@ -4,9 +4,7 @@
  */
 #include "modes/mode_priv.h"
 
-static bn_code run_copy(mode *m, tg_tensor *variable, rt_buffer *source, bn_status *st);
-
-/* Distinct operands in order, as tg_node_graph counts them. */
+/* The buffers of NODE's distinct operands, in the order of tg_node_graph's inputs. */
 static bn_code bind_operands(mode *m, const tg_node *node, bn_status *st)
 {
     size_t count = tg_node_operand_count(node), used = 0;
@@ -17,13 +15,11 @@ static bn_code bind_operands(mode *m, const tg_node *node, bn_status *st)
             earlier++;
         if (earlier < i)
             continue;
-        tg_tensor *variable = tg_input_variable(operand);
-        void *data = tg_tensor_data(variable ? variable : operand);
-        if (!data)
-            return bn_fail(st, BN_INVALID, "%s has no contents; %s",
-                           variable ? tg_tensor_name(variable) : "an operand",
-                           variable ? "write it before the first step" : "it was forgotten");
-        m->arguments.items[used++] = data;
+        rt_buffer *buffer = NULL;
+        bn_code code = mode_buffer_of(operand, &buffer, st);
+        if (code != BN_OK)
+            return code;
+        m->arguments.items[used++] = buffer;
     }
     return BN_OK;
 }
@@ -66,7 +62,7 @@ static bn_code eager_read(void *context, tg_trace *trace, tg_tensor *value, void
     if (code == BN_OK)
         code = mode_read_buffer(context, buffer, host, size, st);
     if (code == BN_OK)
-        mode_tell_traced_read(context, value, host, false);
+        mode_notify_traced_read(context, value, host, false);
     return code;
 }
 
@@ -76,7 +72,8 @@ static bn_code eager_host(void *context, tg_trace *trace, tg_node *node, bn_stat
     return mode_run_host_node(context, node, false, st);
 }
 
-/* Results stand in the temporaries in the order in which nodes made them. */
+/* Temporaries are the results of all nodes in order, so those of the forgotten nodes, which are the
+ * last ones, are the tail of the list. */
 static void eager_forget(void *context, tg_trace *trace, size_t first_node)
 {
     mode *m = context;
@@ -112,9 +109,36 @@ static void eager_set_hooks(mode *m)
                                              .forget = eager_forget});
 }
 
-/* A value becomes the contents of the first variable that asks; others, and
- * those that take over another variable's contents, get copies. */
-static bn_code take_assigned(mode *m, bn_status *st)
+/* Copies SOURCE, on the device, to what becomes VARIABLE's contents. */
+static bn_code run_copy(mode *m, tg_tensor *variable, rt_buffer *source, bn_status *st)
+{
+    const tg_type *type = tg_tensor_type(variable);
+    tg_trace *scratch = tg_trace_new();
+    tg_tensor *from = tg_variable_new("source", type), *to = tg_variable_new("copy", type);
+    tg_graph *const *graphs;
+    size_t count = 0;
+    mode_program *program = NULL;
+    const unsigned whole[TG_PHASE_COUNT] = {0};
+    tg_assign(scratch, to, from);
+    bn_code code = tg_trace_cut(scratch, whole, NULL, &graphs, &count, st);
+    if (code == BN_OK)
+        code = mode_program_get(m, graphs[0], "copy", true, &program, st);
+    if (code == BN_OK) {
+        mode_dispatch_reserve(m, program);
+        m->arguments.items[0] = source;
+        code = mode_dispatch(m, program, st);
+    }
+    if (code == BN_OK)
+        mode_assign_at_commit(m, variable, m->results.items[0]);
+    tg_trace_free(scratch);
+    tg_variable_free(from);
+    tg_variable_free(to);
+    return code;
+}
+
+/* A value's buffer becomes the contents of the first variable that it was assigned to; other
+ * variables, and those assigned another variable's contents, get copies. */
+static bn_code assign_variables(mode *m, bn_status *st)
 {
     bn_code code = BN_OK;
     size_t count = tg_trace_assigned_count(m->trace);
@@ -136,32 +160,6 @@ static bn_code take_assigned(mode *m, bn_status *st)
     return code;
 }
 
-static bn_code run_copy(mode *m, tg_tensor *variable, rt_buffer *source, bn_status *st)
-{
-    const tg_type *type = tg_tensor_type(variable);
-    tg_trace *scratch = tg_trace_new();
-    tg_tensor *from = tg_variable_new("source", type), *to = tg_variable_new("copy", type);
-    tg_graph *const *graphs;
-    size_t count = 0;
-    mode_program *program = NULL;
-    const unsigned whole[TG_PHASE_COUNT] = {0};
-    tg_assign(scratch, to, from);
-    bn_code code = tg_trace_cut(scratch, whole, NULL, &graphs, &count, st);
-    if (code == BN_OK)
-        code = mode_program_get(m, graphs[0], "copy", true, &program, st);
-    if (code == BN_OK) {
-        mode_dispatch_reserve(m, program);
-        m->arguments.items[0] = source;
-        code = mode_dispatch(m, program, st);
-    }
-    if (code == BN_OK)
-        mode_pend(m, variable, m->results.items[0]);
-    tg_trace_free(scratch);
-    tg_variable_free(from);
-    tg_variable_free(to);
-    return code;
-}
-
 static bn_code eager_step(mode *m, const mode_call *call, bn_status *st)
 {
     mode_clock(m, BN_PART_TRACE);
@@ -171,7 +169,7 @@ static bn_code eager_step(mode *m, const mode_call *call, bn_status *st)
     mode_clock(m, BN_PART_BIND);
     bn_code code = tg_trace_status(m->trace, st);
     if (code == BN_OK)
-        code = take_assigned(m, st);
+        code = assign_variables(m, st);
     mode_clock(m, BN_PART_OTHER);
     return code;
 }
@@ -179,6 +177,7 @@ static bn_code eager_step(mode *m, const mode_call *call, bn_status *st)
 const mode_kind mode_eager = {
     .name = "eager",
     .summary = "compile each op once, execute it at once",
+    .by_op = true,
     .set_hooks = eager_set_hooks,
     .step = eager_step,
 };

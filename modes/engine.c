@@ -150,7 +150,7 @@ bn_code mode_drain(mode *m, bn_status *st)
 }
 
 /* One of a feed's callbacks; FUNCTION may be NULL. */
-static bn_code feed_step(mode *m, const mode_feed *feed,
+static bn_code call_feed(mode *m, const mode_feed *feed,
                          bn_code (*function)(void *context, mode *m, bn_status *st), bn_status *st)
 {
     if (!function)
@@ -165,12 +165,12 @@ static bn_code run_step(mode *m, const mode_call *call, bn_status *st)
 {
     const mode_feed none = {0}, *feed = call->feed ? call->feed : &none;
     m->counters[BN_COUNTER_STEPS]++;
-    bn_code code = feed_step(m, feed, feed->begin, st);
+    bn_code code = call_feed(m, feed, feed->begin, st);
     if (code == BN_OK)
         code = m->kind->step(m, call, st);
     if (code == BN_OK) {
         mode_commit(m);
-        code = feed_step(m, feed, feed->submitted, st);
+        code = call_feed(m, feed, feed->submitted, st);
     }
     if (code != BN_OK) {
         mode_abandon(m);
@@ -213,14 +213,14 @@ bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat, mode_pr
     return code;
 }
 
-bn_code mode_time_lowering(mode *m, const mode_call *call, size_t rounds, uint64_t *lower_ns,
+bn_code mode_time_lowering(mode *m, const mode_call *call, size_t repeats, uint64_t *lower_ns,
                            size_t *text_bytes, bn_status *st)
 {
     const unsigned whole[TG_PHASE_COUNT] = {0};
     bn_text text = {0};
     bn_code code = BN_OK;
     tg_trace_set_hooks(m->trace, &(tg_hooks){0});
-    for (size_t i = 0; i < rounds && code == BN_OK; i++) {
+    for (size_t i = 0; i < repeats && code == BN_OK; i++) {
         tg_graph *const *graphs;
         size_t count;
         tg_trace_begin(m->trace);

@@ -1,7 +1,7 @@
 /*
- * entry.c - types and layouts that a compiled program takes. The compiler was asked to honour what
- * the program declares; here its result is checked. So values go to the device as the executable
- * reads them, whatever was declared, and a difference is refused and not executed.
+ * entry.c - types and layouts of a compiled program's arguments and results. The compiler was asked
+ * to honour what the program declares; here it is checked that it did. So arguments are sent in the
+ * layouts that the executable reads, and a program that was compiled differently is refused.
  */
 #include "modes/mode_priv.h"
 #include "runtime/hlo/hlo.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bn_code mode_entry_learn(mode_program *program, bn_status *st)
+bn_code mode_entry_read(mode_program *program, bn_status *st)
 {
     char format[32];
     void *bytes = NULL;
@@ -21,17 +21,19 @@ bn_code mode_entry_learn(mode_program *program, bn_status *st)
         code = strcmp(format, "mlir") == 0
                    ? shlo_declared_read(bytes, size, &declared, &untold)
                    : hlo_declared_read(format, bytes, size, &declared, &untold);
-    /* Compilers may take all arguments as one tuple, which says nothing about each. */
+    /* A compiler may pack all arguments into one tuple: their types are then unknown. */
     const size_t count = declared.argument_count;
     const bool tuple = count == 1 && !declared.arguments[0].tensor;
     const bool differs = code == BN_OK && !tuple && count != program->input_count;
     bool refused = false; /* a type that cannot be passed */
     if (code == BN_OK && !tuple && !differs) {
-        code = mode_values_take(declared.arguments, count, &program->entry, &untold);
+        code = mode_arguments_from_values(declared.arguments, count, &program->argument_types,
+                                          &untold);
         refused = code == BN_NOT_SUPPORTED;
     }
     if (code == BN_OK && declared.result_count == program->output_count)
-        code = mode_values_take(declared.results, declared.result_count, &program->given, &untold);
+        code = mode_arguments_from_values(declared.results, declared.result_count,
+                                          &program->result_types, &untold);
     shlo_declared_free(&declared);
     free(bytes);
     if (differs)
@@ -43,27 +45,28 @@ bn_code mode_entry_learn(mode_program *program, bn_status *st)
     return code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s", untold.message) : BN_OK;
 }
 
-/* Fails where the layouts of PROGRAM's results differ from those that it declares, as far as both
- * are known. Only tiles that it declares are kept. */
-static bn_code results_fit(mode_program *program, bn_status *st)
+/* Fails where a result's layout differs from the declared one, as far as both are known. Tiles that
+ * are not declared are dropped from result_types: nobody asked for them. */
+static bn_code check_results(mode_program *program, bn_status *st)
 {
     const rt_program source = {.format = program->format ? program->format : "mlir",
                                .code = program->text,
                                .size = program->text_length};
     shlo_declared declared = {0};
-    bool told;
-    bn_code code = mode_declared_read(&source, &declared, &told, st);
+    bool readable;
+    bn_code code = mode_declared_read(&source, &declared, &readable, st);
     const size_t count = declared.result_count == program->output_count ? program->output_count : 0;
-    for (size_t i = 0; program->given && i < count && code == BN_OK; i++) {
+    for (size_t i = 0; program->result_types && i < count && code == BN_OK; i++) {
         const shlo_value *wanted = &declared.results[i];
-        mode_argument *found = &program->given[i], own = {.rank = found->rank};
+        mode_argument *found = &program->result_types[i], own = {.rank = found->rank};
         if (wanted->tensor && found->rank == wanted->rank)
-            code = mode_result_place(wanted, i, &own, st);
-        const bool tiled_so = !own.tiles[0] || strcmp(own.tiles, found->tiles) == 0;
+            code = mode_result_layout(wanted, i, &own, st);
+        const bool same_tiles = !own.tiles[0] || strcmp(own.tiles, found->tiles) == 0;
         memcpy(found->tiles, own.tiles, sizeof found->tiles);
-        if (code == BN_OK && (!tiled_so || (own.laid_out && !mode_lies_by(found, own.order))))
+        if (code == BN_OK &&
+            (!same_tiles || (own.laid_out && !mode_order_matches(found, own.order))))
             code = bn_fail(st, BN_INVALID,
-                           "result %zu is declared with the layout %s, and the plugin compiled "
+                           "result %zu is declared with the layout %s, but the plugin compiled "
                            "the program with another one",
                            i, wanted->layout);
     }
@@ -71,33 +74,34 @@ static bn_code results_fit(mode_program *program, bn_status *st)
     return code;
 }
 
-bn_code mode_entry_fit(mode_program *program, mode_argument *arguments, size_t count, bn_status *st)
+bn_code mode_entry_check(mode_program *program, mode_argument *arguments, size_t count,
+                         bn_status *st)
 {
     for (size_t i = 0; i < count; i++) {
         mode_argument *a = &arguments[i];
-        const mode_argument *taken = program->entry ? &program->entry[i] : a;
-        const bool lies_so = (!a->laid_out || mode_lies_by(taken, a->order)) &&
-                             (!a->tiles[0] || strcmp(a->tiles, taken->tiles) == 0);
-        if (!mode_same_type(a, taken) || !lies_so) {
+        const mode_argument *taken = program->argument_types ? &program->argument_types[i] : a;
+        const bool same_layout = (!a->laid_out || mode_order_matches(taken, a->order)) &&
+                                 (!a->tiles[0] || strcmp(a->tiles, taken->tiles) == 0);
+        if (!mode_same_type(a, taken) || !same_layout) {
             bn_text text = {0};
-            bn_text_puts(&text, "is to be ");
-            mode_type_put(a, &text);
-            bn_text_puts(&text, ", and the plugin compiled the program to take ");
-            mode_type_put(taken, &text);
+            bn_text_puts(&text, "is ");
+            mode_type_write(a, &text);
+            bn_text_puts(&text, ", but the plugin compiled the program to take ");
+            mode_type_write(taken, &text);
             bn_code code = bn_fail(st, BN_INVALID, "argument %zu %s", i, text.data);
             bn_text_free(&text);
             return code;
         }
-        if (!program->entry)
+        if (!program->argument_types)
             continue;
         a->laid_out = taken->laid_out && !rt_order_is_by_rows(taken->order, taken->rank);
         memcpy(a->order, taken->order, sizeof a->order);
     }
-    return results_fit(program, st);
+    return check_results(program, st);
 }
 
-bn_code mode_tiles_fit(mode *m, rt_buffer *buffer, const mode_argument *wanted, const char *what,
-                       size_t index, bn_status *st)
+bn_code mode_check_tiles(mode *m, rt_buffer *buffer, const mode_argument *wanted, const char *what,
+                         size_t index, bn_status *st)
 {
     bn_text text = {0};
     bool by_rows;
@@ -109,8 +113,8 @@ bn_code mode_tiles_fit(mode *m, rt_buffer *buffer, const mode_argument *wanted, 
     if (code == BN_OK && (!colon || strncmp(colon + 1, wanted->tiles, length) != 0 ||
                           strcmp(colon + 1 + length, "}") != 0))
         code = bn_fail(st, BN_NOT_SUPPORTED,
-                       "%s %zu is declared with the tiles %s, and the plugin lays it out as %s",
-                       what, index, wanted->tiles, text.data ? text.data : "it likes");
+                       "%s %zu is declared with the tiles %s, but the plugin's layout is %s", what,
+                       index, wanted->tiles, text.data ? text.data : "an unknown layout");
     bn_text_free(&text);
     return code;
 }

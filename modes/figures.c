@@ -237,50 +237,50 @@ bool mode_guard_describe(const mode *m, size_t capture, size_t index, mode_guard
     return m->kind->guard && m->kind->guard(m, capture, index, info);
 }
 
-void mode_tell_graph(const mode *m, const tg_graph *graph, const char *label,
-                     const mode_program *program, bool anew)
+void mode_notify_graph(const mode *m, const tg_graph *graph, const char *label,
+                       const mode_program *program, bool anew)
 {
     if (!m->watcher.graph)
         return;
     const mode_execution *view = &program->row->view;
-    m->watcher.graph(m->watcher.context, &(mode_graph_told){.graph = graph,
-                                                            .label = label,
-                                                            .text = program->text,
-                                                            .length = program->text_length,
-                                                            .anew = anew,
-                                                            .from_disk = anew && view->from_disk,
-                                                            .compile_ns = view->compile_ns});
+    m->watcher.graph(m->watcher.context, &(mode_graph_event){.graph = graph,
+                                                             .label = label,
+                                                             .text = program->text,
+                                                             .length = program->text_length,
+                                                             .anew = anew,
+                                                             .from_disk = anew && view->from_disk,
+                                                             .compile_ns = view->compile_ns});
 }
 
-void mode_tell_read(const mode *m, const mode_where *where, const tg_type *type, const void *value,
-                    bool breaks)
+void mode_notify_read(const mode *m, const mode_where *where, const tg_type *type,
+                      const void *value, bool breaks)
 {
     if (m->watcher.read)
         m->watcher.read(
             m->watcher.context,
-            &(mode_read_told){.where = *where, .type = *type, .value = value, .breaks = breaks});
+            &(mode_read_event){.where = *where, .type = *type, .value = value, .breaks = breaks});
 }
 
-void mode_tell_traced_read(const mode *m, const tg_tensor *value, const void *host, bool breaks)
+void mode_notify_traced_read(const mode *m, const tg_tensor *value, const void *host, bool breaks)
 {
     bn_text scope = {0};
     if (!m->watcher.read)
         return;
     const mode_where where = mode_traced_where(m, &scope);
-    mode_tell_read(m, &where, tg_tensor_type(value), host, breaks);
+    mode_notify_read(m, &where, tg_tensor_type(value), host, breaks);
     bn_text_free(&scope);
 }
 
-void mode_tell_host(const mode *m, const mode_host_told *told)
+void mode_notify_host(const mode *m, const mode_host_event *event)
 {
     if (m->watcher.host)
-        m->watcher.host(m->watcher.context, told);
+        m->watcher.host(m->watcher.context, event);
 }
 
-void mode_tell_miss(const mode *m, const mode_miss_told *told)
+void mode_notify_miss(const mode *m, const mode_miss_event *event)
 {
     if (m->watcher.miss)
-        m->watcher.miss(m->watcher.context, told);
+        m->watcher.miss(m->watcher.context, event);
 }
 
 mode_where mode_traced_where(const mode *m, bn_text *scope)

@@ -42,6 +42,6 @@ bool mode_guards_gather(mode_guards *guards, const mode_call *call, void **data,
                         const tg_tensor **empty);
 /* Which guard does not hold for CALL, the first one, into MISS, which says MODE_MISS_CALL before.
  * To be called where they do not hold. */
-void mode_guards_explain(const mode_guards *guards, const mode_call *call, mode_miss_told *miss);
+void mode_guards_explain(const mode_guards *guards, const mode_call *call, mode_miss_event *miss);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * host.c - ops that no runtime computes: their operand is read, the host computes, the result is
- * sent. That is what frameworks call a fallback.
+ * host.c - ops that the device cannot compute: their operand is read, the host computes, the result
+ * is sent. Frameworks call it a fallback.
  */
 #include "modes/mode_priv.h"
 
@@ -13,8 +13,10 @@ bn_code mode_buffer_of(const tg_tensor *value, rt_buffer **buffer, bn_status *st
     *buffer = tg_tensor_data(variable ? variable : value);
     if (*buffer)
         return BN_OK;
-    return bn_fail(st, BN_INVALID, "%s has no contents",
-                   variable ? tg_tensor_name(variable) : "the value");
+    if (variable)
+        return bn_fail(st, BN_INVALID, "%s has no contents; write it before the first step",
+                       tg_tensor_name(variable));
+    return bn_fail(st, BN_INVALID, "a value has no buffer: it was forgotten, or never computed");
 }
 
 /* Sends HOST as a buffer of the step's temporaries. */
@@ -55,32 +57,31 @@ bn_code mode_run_host(mode *m, const tg_host_op *op, rt_buffer *x, const mode_wh
                       bool breaks, rt_buffer **result, bn_status *st)
 {
     const size_t in = (size_t)tg_type_bytes(&op->in), out = (size_t)tg_type_bytes(&op->out);
-    const size_t behind = (in + 15) & ~(size_t)15; /* the result, aligned */
-    char *host = malloc(behind + out + 1);
-    uint64_t at[4];
+    const size_t result_at = (in + 15) & ~(size_t)15; /* aligned for any element */
+    char *host = malloc(result_at + out + 1);
     if (!host)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to compute %s", op->name);
     count_op(m, op->name);
-    at[0] = bn_now_ns();
+    const uint64_t read_begin_ns = bn_now_ns();
     bn_code code = mode_read_buffer(m, x, host, in, st);
     const bn_part before = mode_clock(m, BN_PART_INPUT);
-    at[1] = bn_now_ns();
+    const uint64_t compute_begin_ns = bn_now_ns();
     if (code == BN_OK)
-        op->compute(&op->in, host, &op->out, host + behind);
-    at[2] = bn_now_ns();
+        op->compute(&op->in, host, &op->out, host + result_at);
+    const uint64_t send_begin_ns = bn_now_ns();
     if (code == BN_OK)
-        code = send(m, op, host + behind, result, st);
-    at[3] = bn_now_ns();
+        code = send(m, op, host + result_at, result, st);
+    const uint64_t end_ns = bn_now_ns();
     mode_clock(m, before);
     free(host);
     if (code == BN_OK)
-        mode_tell_host(m, &(mode_host_told){.where = *where,
+        mode_notify_host(m, &(mode_host_event){.where = *where,
                                             .op = op->name,
                                             .in = op->in,
                                             .out = op->out,
-                                            .read_ns = at[1] - at[0],
-                                            .compute_ns = at[2] - at[1],
-                                            .send_ns = at[3] - at[2],
+                                            .read_ns = compute_begin_ns - read_begin_ns,
+                                            .compute_ns = send_begin_ns - compute_begin_ns,
+                                            .send_ns = end_ns - send_begin_ns,
                                             .breaks = breaks});
     return code == BN_OK ? BN_OK : bn_context(st, "computing %s on the host", op->name);
 }

@@ -3,18 +3,18 @@
  * that the compiler chose for them.
  *
  * The compiler chooses when a graph is compiled (`auto` at its results), and the graph runs before
- * the next one is lowered. So how its results lie is read off the buffers. What variables take over
- * keeps its default layout, in which the next step finds it. So does all that was put out for a
- * read: which of it a variable will take over is not known yet.
+ * the next one is lowered, so its results' layouts are read off the buffers. New contents of
+ * variables keep the default layout, which the next step expects. So do outputs of a cut for a
+ * read: it is not known yet which of them will be assigned to a variable.
  */
 #include "modes/mode_priv.h"
 
 #include <string.h>
 
-void mode_layouts_begin(mode *m, bool passing)
+void mode_layouts_begin(mode *m, bool several)
 {
-    m->passing = passing && m->options.automatic_layouts;
-    m->passed_key = (tg_hash){0};
+    m->chooses_layouts = several && m->options.automatic_layouts;
+    m->layout_key = (tg_hash){0};
 }
 
 /* A graph's text depends on what was compiled before it, so its key is one of all graphs up to it.
@@ -22,14 +22,14 @@ void mode_layouts_begin(mode *m, bool passing)
 tg_hash mode_layouts_key(mode *m, tg_hash graph)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    if (!m->passing)
+    if (!m->chooses_layouts)
         return graph;
-    m->passed_key.low = (m->passed_key.low ^ graph.low) * odd + 1;
-    m->passed_key.high = (m->passed_key.high ^ graph.high) * odd + 1;
-    return m->passed_key;
+    m->layout_key.low = (m->layout_key.low ^ graph.low) * odd + 1;
+    m->layout_key.high = (m->layout_key.high ^ graph.high) * odd + 1;
+    return m->layout_key;
 }
 
-/* How input INDEX lies, where an earlier graph put it out. */
+/* Notes the layout of input INDEX, if an earlier graph output it. */
 static bn_code note_layout(mode *m, const tg_graph *graph, size_t index, mode_layouts *of,
                            bn_status *st)
 {
@@ -51,7 +51,7 @@ bn_code mode_layouts_choose(mode *m, const tg_graph *graph, mode_layouts *of, bn
 {
     bn_code code = BN_OK;
     *of = (mode_layouts){0};
-    if (!m->passing)
+    if (!m->chooses_layouts)
         return BN_OK;
     of->arena = bn_arena_new(4096);
     of->inputs = bn_arena_zalloc(of->arena, (graph->input_count + 1) * sizeof *of->inputs);

@@ -62,8 +62,8 @@ typedef struct mode_options {
     const char *cache_dir;  /* folder of serialized executables, or NULL */
     bool compile_anew;      /* compile also what CACHE_DIR has, to measure it, and keep it there */
     tg_precision precision; /* of matrix products and convolutions */
-    bool automatic_layouts; /* values between the graphs of a step lie as the compiler likes them */
-    uint64_t trace_cost_ns; /* busy wait for each traced node: a slower front end, emulated */
+    bool automatic_layouts; /* the compiler lays out values that graphs pass to each other */
+    uint64_t trace_cost_ns; /* busy wait for each traced node: emulates a slower framework */
     rt_compile_options compile;
 } mode_options;
 
@@ -71,8 +71,11 @@ typedef struct mode_options {
 typedef struct mode_info {
     const char *name, *summary;
     bool cuts_graphs; /* takes --graphs other than 1 */
+    bool by_op;       /* each op is a program: there are no graphs to explain or estimate */
 } mode_info;
 bool mode_describe(size_t index, mode_info *info);
+/* The row called NAME; false: there is none, and *INFO is all zeros. */
+bool mode_describe_named(const char *name, mode_info *info);
 
 /* A mode called NAME on device 0 of CLIENT, which must outlive it. BN_NOT_FOUND where no mode
  * has that name, BN_INVALID where it cannot cut a step into that many graphs. */
@@ -193,10 +196,10 @@ BN_MUST_USE bn_code mode_execution_optimized(const mode *m, size_t index, char f
 
 /*
  * The host's own cost of one lazy step's pieces, for selftests: traces CALL and
- * lowers it ROUNDS times without executing; nanoseconds of each round go to
- * LOWER_NS[ROUNDS]. *TEXT_BYTES may be NULL.
+ * lowers it REPEATS times without executing; the nanoseconds of each lowering go to
+ * LOWER_NS[REPEATS]. *TEXT_BYTES may be NULL.
  */
-BN_MUST_USE bn_code mode_time_lowering(mode *m, const mode_call *call, size_t rounds,
+BN_MUST_USE bn_code mode_time_lowering(mode *m, const mode_call *call, size_t repeats,
                                        uint64_t *lower_ns, size_t *text_bytes, bn_status *st);
 
 /* ---- a step as graphs, without a runtime (plan.c) --------------------------------- */
@@ -219,12 +222,11 @@ size_t mode_plan_count(const mode_plan *plan);
 /* Nanoseconds of this host to trace the step, hashes included: the median of a few traces. */
 uint64_t mode_plan_trace_ns(const mode_plan *plan);
 const mode_plan_graph *mode_plan_describe(const mode_plan *plan, size_t graph);
-/* Whether input INPUT of GRAPH is what an earlier graph put out: then which, and as which output.
- */
+/* Whether input INPUT of GRAPH is output *OUTPUT of the earlier graph *FROM. */
 bool mode_plan_source(const mode_plan *plan, size_t graph, size_t input, size_t *from,
                       size_t *output);
-/* Whether output OUTPUT of GRAPH stays within the step: no variable takes it over. */
-bool mode_plan_passes(const mode_plan *plan, size_t graph, size_t output);
+/* Whether output OUTPUT of GRAPH is assigned to no variable: only later graphs use it. */
+bool mode_plan_is_temporary(const mode_plan *plan, size_t graph, size_t output);
 /* Appends GRAPH as StableHLO text to OUT, with LAYOUTS (NULL: the default ones). */
 void mode_plan_lower(const mode_plan *plan, size_t graph, const tg_layouts *layouts, bn_text *out);
 
@@ -236,17 +238,16 @@ typedef struct mode_argument {
     int64_t dims[RT_MAX_RANK];
     int32_t result; /* that takes over its memory (tf.aliasing_output), or -1 */
     bool donated;   /* given away without saying to which result (jax.buffer_donor) */
-    bool laid_out;  /* the program wants its dimensions in ORDER, the most minor first; else by rows
-                     */
+    bool laid_out;  /* its layout is ORDER, most minor dimension first; else row-major */
     int64_t order[RT_MAX_RANK];
-    char tiles[32]; /* into which it is to be cut, "T(8,128)", which only the plugin can do; "" */
+    char tiles[32];    /* "T(8,128)": its layout's tiles, which only the plugin can make; "" */
     char constant[32]; /* jax.global_constant: a value that only the exporter's caller knows; "" */
 } mode_argument;
 
-/* "f32[2,3]", "pred[]", "f32[2,3]{0,1}": as HLO writes types, with how the value is to lie.
- * *ARGUMENT is donated to nobody. BN_INVALID says what TEXT is not. */
+/* Reads "f32[2,3]", "pred[]" or "f32[2,3]{0,1}": types and layouts as HLO writes them. *ARGUMENT is
+ * not donated. BN_INVALID where TEXT is no such type. */
 BN_MUST_USE bn_code mode_type_parse(const char *text, mode_argument *argument, bn_status *st);
-void mode_type_put(const mode_argument *argument, bn_text *out);
+void mode_type_write(const mode_argument *argument, bn_text *out);
 int64_t mode_argument_bytes(const mode_argument *argument);
 
 /* The forms of a program. */
@@ -266,14 +267,14 @@ const char *mode_form_name(mode_form form);
  * says where the program cannot be read, BN_NOT_SUPPORTED what of it cannot be done: an argument
  * whose type or memory cannot be passed (a dynamic shape, a tuple, an element type that rt_dtype
  * lacks), and a program for more than one device: partitions, replicas, meshes, shardings, and
- * collectives that name others. The same of results and how they are to lie. Of byte code that
+ * collectives that name others. The same of results and their layouts. Of byte code that
  * bench cannot read *LIST is NULL, *TOLD false, and the code BN_OK: who knows the types must say
  * them.
  */
 BN_MUST_USE bn_code mode_signature_read(const rt_program *program, mode_argument **list,
-                                        size_t *count, bool *told, bn_status *st);
+                                        size_t *count, bool *readable, bn_status *st);
 
-/* Whether A and B are of one type; how they lie does not count. */
+/* Whether A and B are of one type; layouts are not compared. */
 bool mode_same_type(const mode_argument *a, const mode_argument *b);
 
 /*
@@ -281,20 +282,19 @@ bool mode_same_type(const mode_argument *a, const mode_argument *b);
  * contents are HOST[i], dense row-major; they must outlive the mode. Its steps call
  * no function: mode_step, mode_step_probe and the rest take an empty mode_call.
  *
- * Arguments are sent as the compiled program wants them to lie. BN_INVALID where it takes others
- * than ARGUMENTS, or wants them otherwise than those say.
+ * Arguments are sent in the layouts that the compiled program takes. BN_INVALID where it takes
+ * other types than ARGUMENTS, or other layouts than those state.
  *
- * Donation is honoured. An argument whose memory a result takes over is
- * that result in the next step: the program iterates. One that is consumed otherwise
- * gets its first contents again before the next step, which the ledger's `input`
- * shows; mode_step_probe keeps it from being consumed.
+ * Donation is honoured. An argument whose memory a result reuses is replaced by that result in the
+ * next step: the program iterates. Any other consumed argument gets its first contents again before
+ * the next step, which the ledger's `input` shows; mode_step_probe keeps it from being consumed.
  */
 BN_MUST_USE bn_code mode_create_program(rt_client *client, const mode_options *options,
                                         const rt_program *program, const mode_argument *arguments,
                                         size_t count, const void *const *host, mode **out,
                                         bn_status *st);
-/* Whether the plugin told what the compiled program takes, so that the arguments were held against
- * it: their number, types and layouts. Where it does not, they go as they are declared. */
+/* Whether the plugin reported the compiled program's arguments, so that number, types and layouts
+ * were checked against them. Else arguments are sent as they are declared. */
 bool mode_program_checked(const mode *m);
 /* Results of the last step: how many, and each one's buffer (owned by the mode). */
 size_t mode_program_result_count(const mode *m);
@@ -319,7 +319,7 @@ typedef struct mode_run {
     size_t keep_count;
     /* With MODE_PACED, before it: a host that works so long while the device may work, waits for
      * all that was submitted or does not, then works and then rests so long. */
-    uint64_t beside_ns, alone_ns, idle_ns;
+    uint64_t overlapped_ns, alone_ns, idle_ns;
     bool waits;
 } mode_run;
 

@@ -11,13 +11,16 @@
  *               signature.c reads what they take
  *   entry.c     what a compiled program takes
  *   engine.c    a mode's life, the frame around each step, the clock
- *   donors.c    which results take over which arguments, asked of the plugin
+ *   donors.c    which results reuse the memory of which arguments, as the plugin reports it
  *   dispatch.c  bind, execute, commit, release, wait; the probe
  *   program.c   graph -> executable: memory cache, lowering, compiling
  *   figures.c   names and figures of executables; notifying a watcher
  *   contents.c  what variables hold on the device
  *   disk.c      executables on disk
  *   list.c      lists of handles
+ *
+ * "Output by a graph": a value that a graph of the step has as a result, so that later graphs
+ * take it as an input.
  */
 #ifndef BENCH_MODE_PRIV_H
 #define BENCH_MODE_PRIV_H
@@ -53,11 +56,12 @@ struct mode_program {
     const char *const *flags;
     size_t flag_count;
     size_t input_count, output_count;
-    int32_t *donor;                /* [output] input whose memory it takes over, or -1 */
-    mode_argument *entry;          /* [input] of a foreign program, as compiled; NULL: unknown */
-    mode_argument *given;          /* [output] the same */
+    int32_t *donor; /* [output] input whose memory it reuses, or -1 */
+    /* [input], [output] types and layouts of a foreign program as compiled; NULL: unknown */
+    mode_argument *argument_types, *result_types;
     int64_t handed_on, rearranged; /* as in mode_execution */
-    bool keeps_none; /* a probe of it had no memory for results that are released at its end */
+    /* Keeping replaced results until the end of a probe has exhausted the memory once. */
+    bool probe_releases_early;
     int references;
     uint64_t used; /* tick of the last use, for LRU */
 };
@@ -76,6 +80,7 @@ typedef struct mode_kind {
     const char *name;    /* as --mode and records have it; no other row has it */
     const char *summary; /* a line of `bench list modes` */
     bool cuts_graphs;    /* whether options.graphs may be other than 1 */
+    bool by_op;          /* whether each op is a program of its own */
 
     /*
      * Hangs the mode's hooks on m->trace; NULL: it has none, or sets them in each step. Called
@@ -94,10 +99,10 @@ typedef struct mode_kind {
      * It traces or replays, gets executables from program.c and submits them with
      * mode_dispatch, which probes where a probe was asked for. It awaits only values that the
      * step's function reads. Each result gets one owner: a variable, as its contents to come
-     * (mode_pend), the step's temporaries, or the mode itself. Variables keep the contents they
-     * had, since the engine commits afterwards. The mode may exchange them itself, with the old
-     * handles in m->retired, only where nothing of its own can fail any more. A steady step
-     * makes no allocation of ours.
+     * (mode_assign_at_commit), the step's temporaries, or the mode itself. Variables keep the
+     * contents they had, since the engine commits afterwards. The mode may exchange them itself,
+     * with the old handles in m->retired, only where nothing of its own can fail any more. A steady
+     * step makes no allocation of ours.
      *
      * On success OTHER is in force again. The engine then commits, notifies the feed, releases
      * m->retired and m->temporaries, and awaits or queues m->events. On failure, with a code
@@ -130,8 +135,8 @@ struct mode {
     rt_client *client;
     mode_options options;
     int cache_folder;  /* of executables on disk, open; -1: none */
-    bn_status refused; /* the first of them that was not taken; BN_OK: none */
-    char *cache_salt;  /* what executables on disk depend on beside text and plugin */
+    bn_status disk_reject; /* why the first rejected one was rejected; BN_OK: none was */
+    char *cache_salt; /* settings that executables on disk depend on, besides text and plugin */
     unsigned group_of_phase[TG_PHASE_COUNT];
     tg_trace *trace;
     int64_t counters[BN_COUNTER_COUNT];
@@ -160,8 +165,8 @@ struct mode {
     size_t flight_count, flight_first, flight_used;
     unsigned probe_repeat; /* 0: not probing */
     mode_probe probe;      /* how it is repeated */
-    bool passing;          /* graphs pass values on in automatic layouts */
-    tg_hash passed_key;    /* of those graphs, so far */
+    bool chooses_layouts;  /* the graphs in hand pass values to each other in automatic layouts */
+    tg_hash layout_key;    /* of those graphs, so far */
     const int64_t *keep;   /* arguments that the execution in hand must not consume */
     size_t keep_count;
     mode_watcher watcher; /* all NULL: there is none */
@@ -188,36 +193,36 @@ static inline bn_part mode_clock(mode *m, bn_part part)
 /* Which graph each phase belongs to, for --graphs N. */
 BN_MUST_USE bn_code mode_choose_cut(unsigned graphs, unsigned group_of_phase[TG_PHASE_COUNT],
                                     bn_status *st);
-/* A mode of KIND, which need not be in the table; as mode_create otherwise. */
+/* As mode_create, for a KIND that need not be in the table. */
 BN_MUST_USE bn_code mode_create_kind(const mode_kind *kind, rt_client *client,
                                      const mode_options *options, mode **out, bn_status *st);
 
 /* ---- figures.c: a watcher ------------------------------------------------- */
 
 /* GRAPH, called LABEL, runs as PROGRAM. ANEW: that was made just now. */
-void mode_tell_graph(const mode *m, const tg_graph *graph, const char *label,
-                     const mode_program *program, bool anew);
+void mode_notify_graph(const mode *m, const tg_graph *graph, const char *label,
+                       const mode_program *program, bool anew);
 /* VALUE of TYPE was read. BREAKS: the graph was cut for it. */
-void mode_tell_read(const mode *m, const mode_where *where, const tg_type *type, const void *value,
-                    bool breaks);
+void mode_notify_read(const mode *m, const mode_where *where, const tg_type *type,
+                      const void *value, bool breaks);
 /* The same within a trace, of VALUE, which HOST holds. */
-void mode_tell_traced_read(const mode *m, const tg_tensor *value, const void *host, bool breaks);
-void mode_tell_host(const mode *m, const mode_host_told *told);
-void mode_tell_miss(const mode *m, const mode_miss_told *told);
+void mode_notify_traced_read(const mode *m, const tg_tensor *value, const void *host, bool breaks);
+void mode_notify_host(const mode *m, const mode_host_event *event);
+void mode_notify_miss(const mode *m, const mode_miss_event *event);
 /* Where the trace is; SCOPE holds the text of it. */
 mode_where mode_traced_where(const mode *m, bn_text *scope);
 
 /* ---- host.c -------------------------------------------------------------- */
 
-/* Computes OP on the host: reads X, and gives *RESULT, a buffer of the step's temporaries. Counts a
- * fallback, and notifies the watcher with WHERE and BREAKS. Charges read, and input. */
+/* Computes OP of X on the host. *RESULT is one of the step's temporaries. Counts a fallback, and
+ * notifies the watcher with WHERE and BREAKS. Charges read and input. */
 BN_MUST_USE bn_code mode_run_host(mode *m, const tg_host_op *op, rt_buffer *x,
                                   const mode_where *where, bool breaks, rt_buffer **result,
                                   bn_status *st);
-/* The same for NODE of the trace in hand, whose operand X is computed, in BREAKS by a cut just now;
- * hangs the result on it. */
+/* The same for NODE of the trace in hand, whose operand has its data; BREAKS: the trace was just
+ * cut to compute it. Sets the data of NODE's result. */
 BN_MUST_USE bn_code mode_run_host_node(mode *m, const tg_node *node, bool breaks, bn_status *st);
-/* Where the contents of VALUE, a variable's entry or a value, lie; BN_INVALID where it has none. */
+/* The buffer of VALUE: of a variable's entry the variable's contents. BN_INVALID without one. */
 BN_MUST_USE bn_code mode_buffer_of(const tg_tensor *value, rt_buffer **buffer, bn_status *st);
 
 /* ---- list.c -------------------------------------------------------------- */
@@ -251,15 +256,15 @@ void mode_programs_end(mode *m);
 
 /* ---- layouts.c ------------------------------------------------------------ */
 
-/* Where a graph's inputs and outputs lie; all NULL: in default layouts. */
+/* Layouts of a graph's inputs and outputs; all NULL: the default ones. */
 typedef struct mode_layouts {
-    bn_arena *arena; /* of all that the lists hold */
+    bn_arena *arena; /* holds the lists and their texts */
     const char **inputs, **outputs;
     int64_t handed_on, rearranged; /* inputs, as in mode_execution */
 } mode_layouts;
-/* Graphs are about to be run; with PASSING they pass values to each other, in automatic layouts
- * if the mode has these. */
-void mode_layouts_begin(mode *m, bool passing);
+/* To be called before graphs run. With SEVERAL they pass values to each other, in automatic layouts
+ * if the mode's options ask for these. */
+void mode_layouts_begin(mode *m, bool several);
 /* The key in memory of the executable of GRAPH, the next one to run. */
 tg_hash mode_layouts_key(mode *m, tg_hash graph);
 /* Fills *OF for GRAPH, whose inputs are computed. The caller frees it. BN_NOT_SUPPORTED where the
@@ -286,17 +291,17 @@ void mode_row_add_part(mode_row_figures *row, const mode_program *program, uint6
 
 /* ---- disk.c ------------------------------------------------------------- */
 
-/* The names of its files, as a pattern of the shell: a SHA-256 and ".exe". */
+/* Glob pattern of the cache's file names: a SHA-256 and ".exe". */
 #define MODE_HEX_4      "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
 #define MODE_HEX_16     MODE_HEX_4 MODE_HEX_4 MODE_HEX_4 MODE_HEX_4
 #define MODE_DISK_NAMES MODE_HEX_16 MODE_HEX_16 MODE_HEX_16 MODE_HEX_16 ".exe"
 
-/* The executable stored for TEXT, which is the program and all else of its own that it was compiled
- * with, or NULL: a damaged or foreign file counts as a reject, is as good as none, and the mode
- * keeps why. */
+/* The executable stored for TEXT: the program with its own compile options. NULL where there is no
+ * file, or where it is rejected: damaged, or not safe to run. A reject is counted, and the mode
+ * keeps the reason of the first. */
 rt_executable *mode_disk_load(mode *m, const char *text, size_t length);
-/* Stores it, if the plugin gives its bytes. That the file cannot be written only costs a later
- * compile, so it is a reject, and no error. */
+/* Stores EXECUTABLE, if the plugin can serialize it. A failed write is counted as a reject and not
+ * returned: it only costs a later compile. */
 void mode_disk_store(mode *m, const char *text, size_t length, const rt_executable *executable);
 /* Where the payload begins in the SIZE bytes of DATA, if they are a whole entry that begins with
  * HEAD; else 0. */
@@ -304,52 +309,53 @@ size_t mode_disk_payload(const char *head, const char *data, size_t size);
 
 /* ---- donors.c -------------------------------------------------------------- */
 
-/* Where the buffers LIST lie, into ADDRESSES; 0 where the plugin does not say. To be asked before
- * an execution, for a consumed buffer has no place any more. */
+/* Device addresses of the buffers LIST into ADDRESSES; 0 where the plugin does not report one. To
+ * be called before an execution: a consumed buffer has no address. */
 void mode_addresses(mode *m, rt_buffer *const *list, size_t count, uintptr_t *addresses);
 /*
- * To be called once an execution of PROGRAM on ARGUMENTS, which lay at ADDRESSES, gave RESULTS:
- * PROGRAM's donors become what the plugin did. A donor that stands there already stays; others are
- * those whose memory a result of the same type has now. CONSUMED[i]: argument i is gone.
+ * To be called after an execution of PROGRAM on ARGUMENTS, which were at ADDRESSES before it.
+ * Fills in those of PROGRAM's donors that are unknown: a consumed argument at whose address a
+ * result of its type is now. CONSUMED[i]: argument i was consumed.
  */
 void mode_learn_donors(mode *m, mode_program *program, rt_buffer *const *arguments,
                        const uintptr_t *addresses, rt_buffer *const *results, bool *consumed);
 /* Whether BUFFER has the layout of TYPE; true where the plugin does not report it. */
-bool mode_buffer_lies(mode *m, rt_buffer *buffer, const mode_argument *type);
+bool mode_buffer_has_layout(mode *m, rt_buffer *buffer, const mode_argument *type);
 /* Whether BUFFER is of TYPE. */
-bool mode_buffer_is(mode *m, rt_buffer *buffer, const mode_argument *type);
+bool mode_buffer_has_type(mode *m, rt_buffer *buffer, const mode_argument *type);
 
 /* ---- signature.c, entry.c ---------------------------------------------------- */
 
-/* The types and layouts of the COUNT values of LIST in *OUT (malloc). Errors as of
+/* *OUT (malloc) gets types and layouts of the COUNT values of LIST. Errors as of
  * mode_signature_read. */
-BN_MUST_USE bn_code mode_values_take(const shlo_value *list, size_t count, mode_argument **out,
-                                     bn_status *st);
-/* How result INDEX, which V declares, is to lie: A's rank, order and tiles. Errors as of
+BN_MUST_USE bn_code mode_arguments_from_values(const shlo_value *list, size_t count,
+                                               mode_argument **out, bn_status *st);
+/* The layout that V declares for result INDEX: A's rank, order and tiles. Errors as of
  * mode_signature_read. */
-BN_MUST_USE bn_code mode_result_place(const shlo_value *v, size_t index, mode_argument *a,
-                                      bn_status *st);
+BN_MUST_USE bn_code mode_result_layout(const shlo_value *v, size_t index, mode_argument *a,
+                                       bn_status *st);
 /* The declarations of PROGRAM, for shlo_declared_free, after errors, too; *TOLD as
  * mode_signature_read has it. */
 BN_MUST_USE bn_code mode_declared_read(const rt_program *program, shlo_declared *declared,
                                        bool *told, bn_status *st);
-/* Whether ORDER is how A is to lie: as it says, else by rows. */
-bool mode_lies_by(const mode_argument *a, const int64_t *order);
-/* Fills PROGRAM's entry and its results' types, where the plugin reports them. BN_INVALID where it
- * takes another number of arguments; else BN_OUT_OF_MEMORY is the only error. */
-BN_MUST_USE bn_code mode_entry_learn(mode_program *program, bn_status *st);
-/*
- * Holds the COUNT ARGUMENTS against PROGRAM's entry, where that is known, and takes over how they
- * are to lie where they do not say it. BN_INVALID where number, types or layouts differ, of results
- * their layouts.
+/* Whether ORDER, most minor dimension first, is the one that A states; A's default is row-major. */
+bool mode_order_matches(const mode_argument *a, const int64_t *order);
+/* Fills PROGRAM's argument_types and result_types, where the plugin reports them. BN_INVALID where
+ * the compiled program takes another number of arguments; else BN_OUT_OF_MEMORY is the only error.
  */
-BN_MUST_USE bn_code mode_entry_fit(mode_program *program, mode_argument *arguments, size_t count,
-                                   bn_status *st);
-/* BN_NOT_SUPPORTED where BUFFER, which WHAT ("argument") and INDEX name, is not cut into tiles as
- * WANTED says. */
-BN_MUST_USE bn_code mode_tiles_fit(mode *m, rt_buffer *buffer, const mode_argument *wanted,
-                                   const char *what, size_t index, bn_status *st);
-/* Sends HOST, dense row-major, as TYPE says it is to lie. */
+BN_MUST_USE bn_code mode_entry_read(mode_program *program, bn_status *st);
+/*
+ * Checks the COUNT ARGUMENTS against PROGRAM's argument_types, where these are known, and copies
+ * the compiled layouts to those that state none. BN_INVALID where a type or layout differs, or the
+ * layout of a result differs from the one declared.
+ */
+BN_MUST_USE bn_code mode_entry_check(mode_program *program, mode_argument *arguments, size_t count,
+                                     bn_status *st);
+/* BN_NOT_SUPPORTED where BUFFER, which WHAT ("argument") and INDEX name, does not have WANTED's
+ * tiles. */
+BN_MUST_USE bn_code mode_check_tiles(mode *m, rt_buffer *buffer, const mode_argument *wanted,
+                                     const char *what, size_t index, bn_status *st);
+/* Sends HOST, dense row-major, to a buffer of TYPE's layout. */
 BN_MUST_USE bn_code mode_send(mode *m, const void *host, const mode_argument *type,
                               rt_buffer **buffer, bn_status *st);
 
@@ -361,38 +367,37 @@ BN_MUST_USE bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, siz
 
 /* ---- dispatch.c ----------------------------------------------------------- */
 
-/* Makes room for the arguments and results of PROGRAM. */
+/* Makes room for the arguments and results of PROGRAM, and for its completion. */
 void mode_dispatch_reserve(mode *m, const mode_program *program);
-/* Bytes of the results of an execution of PROGRAM that take over no argument's memory; INT64_MAX:
- * unknown. */
+/* Bytes of an execution's results that need new memory; INT64_MAX: unknown. */
 int64_t mode_result_bytes(const mode_program *program);
-/* Whether the device has room for BYTES of results beside what it holds now and what executions
- * need for themselves. */
+/* Whether the device has room for BYTES of results besides its present contents and the temporaries
+ * of executions. */
 bool mode_has_room(mode *m, int64_t bytes);
 /* Submits PROGRAM with m->arguments; fills m->results. Charges dispatch. */
 BN_MUST_USE bn_code mode_dispatch(mode *m, mode_program *program, bn_status *st);
 /* Binds, dispatches and keeps the results of a graph of the current trace. */
 BN_MUST_USE bn_code mode_run_graph(mode *m, const tg_graph *graph, mode_program *program,
                                    bn_status *st);
-/* Called after GRAPH has been dispatched as PROGRAM, with its results kept. What it needs of
- * GRAPH it copies, since the graph dies with the trace; PROGRAM it retains to keep it. Its time
- * is charged to the part in force. A failure ends the step. */
-typedef bn_code mode_ran(void *context, const tg_graph *graph, mode_program *program,
-                         bn_status *st);
+/* Called after GRAPH has been dispatched as PROGRAM, with its results kept. It copies what it needs
+ * of GRAPH, which dies with the trace, and retains PROGRAM to keep it. Its time is charged to the
+ * part in force. A failure ends the step. */
+typedef bn_code mode_graph_hook(void *context, const tg_graph *graph, mode_program *program,
+                                bn_status *st);
 /* Cuts the trace (at STOP_AT, or at the end where it is NULL), compiles and dispatches its
- * graphs, and calls RAN after each, unless it is NULL. Charges hash, and what the calls do. */
-BN_MUST_USE bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context,
-                                   bn_status *st);
-/* Notes that a dispatched BUFFER becomes VARIABLE's contents at commit. */
-void mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer);
+ * graphs, and calls ON_GRAPH after each, unless it is NULL. Charges hash, and what the calls do. */
+BN_MUST_USE bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_graph_hook *on_graph,
+                                   void *context, bn_status *st);
+/* A dispatched BUFFER becomes VARIABLE's contents at commit. */
+void mode_assign_at_commit(mode *m, tg_tensor *variable, rt_buffer *buffer);
 /* Takes BUFFER out of the step's temporaries and makes it VARIABLE's contents at commit. */
 BN_MUST_USE bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
-/* Whether VALUE, which the trace assigned to VARIABLE, was put out as a temporary
- * and has yet to be taken over. */
+/* Whether VALUE, which the trace assigned to VARIABLE, is still one of the step's temporaries,
+ * since a cut of the trace output it before it was assigned. */
 bool mode_wants_adoption(const mode *m, const tg_tensor *variable, const tg_tensor *value);
-/* Adopts all values that the trace assigned after they were put out as temporaries. */
+/* Adopts all values that mode_wants_adoption names. */
 BN_MUST_USE bn_code mode_adopt_assigned(mode *m, bn_status *st);
-/* The step's new contents take their places; old handles are retired. */
+/* Makes the step's results the contents of their variables, and retires the old handles. */
 void mode_commit(mode *m);
 /* Releases retired handles and temporaries. Charges release. */
 void mode_release_retired(mode *m);

@@ -64,14 +64,15 @@ static void learn_consumed(mode *m, mode_plain *p)
     int32_t *donor = p->program->donor;
     /* Types of one size can share memory, but not contents. */
     for (size_t o = 0; o < p->result_count; o++)
-        if (donor[o] >= 0 && !mode_buffer_is(m, m->results.items[o], &p->arguments[donor[o]].type))
+        if (donor[o] >= 0 &&
+            !mode_buffer_has_type(m, m->results.items[o], &p->arguments[donor[o]].type))
             donor[o] = -1;
     mode_learn_donors(m, p->program, (rt_buffer *const *)m->arguments.items, p->addresses,
                       (rt_buffer *const *)m->results.items, p->consumed);
     /* A result in another layout than the argument's cannot become the argument. */
-    for (size_t o = 0; o < p->result_count && p->program->entry; o++)
+    for (size_t o = 0; o < p->result_count && p->program->argument_types; o++)
         if (donor[o] >= 0 &&
-            !mode_buffer_lies(m, m->results.items[o], &p->arguments[donor[o]].type))
+            !mode_buffer_has_layout(m, m->results.items[o], &p->arguments[donor[o]].type))
             donor[o] = -1;
     memcpy(p->taker, donor, p->result_count * sizeof *donor);
     for (size_t i = 0; i < p->argument_count; i++) {
@@ -125,8 +126,10 @@ static bn_code plain_step(mode *m, const mode_call *call, bn_status *st)
         learn_consumed(m, p);
     if (code == BN_OK)
         keep_results(m, p);
-    for (size_t o = 0; code == BN_OK && first && p->program->given && o < p->result_count; o++)
-        code = mode_tiles_fit(m, mode_program_result(m, o), &p->program->given[o], "result", o, st);
+    for (size_t o = 0; code == BN_OK && first && p->program->result_types && o < p->result_count;
+         o++)
+        code = mode_check_tiles(m, mode_program_result(m, o), &p->program->result_types[o],
+                                "result", o, st);
     mode_clock(m, BN_PART_OTHER);
     return code;
 }
@@ -196,7 +199,7 @@ static bn_code build(mode *m, const rt_program *program, const mode_argument *ar
     mode_argument *types = bn_zalloc(count, sizeof *types);
     if (count)
         memcpy(types, arguments, count * sizeof *types);
-    code = mode_entry_fit(p->program, types, count, st);
+    code = mode_entry_check(p->program, types, count, st);
     for (size_t i = 0; i < count; i++)
         p->arguments[i] = (plain_argument){.type = types[i], .host = host[i]};
     free(types);
@@ -206,7 +209,7 @@ static bn_code build(mode *m, const rt_program *program, const mode_argument *ar
         plain_argument *a = &p->arguments[i];
         code = mode_send(m, host[i], &a->type, &a->buffer, st);
         if (code == BN_OK)
-            code = mode_tiles_fit(m, a->buffer, &a->type, "argument", i, st);
+            code = mode_check_tiles(m, a->buffer, &a->type, "argument", i, st);
     }
     return code;
 }
@@ -230,7 +233,7 @@ bn_code mode_create_program(rt_client *client, const mode_options *options,
 bool mode_program_checked(const mode *m)
 {
     const mode_plain *p = m->own;
-    return p->program->entry != NULL;
+    return p->program->argument_types != NULL;
 }
 
 size_t mode_program_result_count(const mode *m)

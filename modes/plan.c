@@ -1,12 +1,12 @@
 /*
- * plan.c - a step as the graphs that lazy mode and capture compile, without a runtime: for those
- * who only want to compile them.
+ * plan.c - a step as the graphs that lazy mode and capture compile, without a runtime: for callers
+ * that only compile them.
  */
 #include "modes/mode_priv.h"
 
 #include <stdlib.h>
 
-#define TRACES 5 /* odd: the time of the median counts, since the first one has cold caches */
+#define TRACES 5 /* odd, for a median: the first trace runs with cold caches */
 
 struct mode_plan {
     tg_trace *trace; /* the graphs live in it */
@@ -23,7 +23,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Traces CALL, the same each time; returns the nanoseconds of the median. */
-static uint64_t trace(tg_trace *t, const mode_call *call)
+static uint64_t median_trace_ns(tg_trace *t, const mode_call *call)
 {
     uint64_t ns[TRACES];
     for (size_t i = 0; i < TRACES; i++) {
@@ -36,13 +36,13 @@ static uint64_t trace(tg_trace *t, const mode_call *call)
     return ns[TRACES / 2];
 }
 
-static bn_code cut(mode_plan *p, const mode_call *call, unsigned graphs, bn_status *st)
+static bn_code trace_and_cut(mode_plan *p, const mode_call *call, unsigned graphs, bn_status *st)
 {
     unsigned group_of_phase[TG_PHASE_COUNT];
     bn_code code = mode_choose_cut(graphs, group_of_phase, st);
     if (code != BN_OK)
         return code;
-    p->trace_ns = trace(p->trace, call);
+    p->trace_ns = median_trace_ns(p->trace, call);
     code = tg_trace_cut(p->trace, group_of_phase, NULL, &p->graphs, &p->count, st);
     if (code != BN_OK)
         return code;
@@ -65,7 +65,7 @@ bn_code mode_plan_new(const mode_call *call, unsigned graphs, tg_precision preci
     *plan = NULL;
     p->trace = tg_trace_new();
     tg_trace_set_precision(p->trace, precision);
-    bn_code code = cut(p, call, graphs ? graphs : 1, st);
+    bn_code code = trace_and_cut(p, call, graphs ? graphs : 1, st);
     if (code != BN_OK) {
         mode_plan_free(p);
         return bn_context(st, "planning the step");
@@ -112,7 +112,7 @@ bool mode_plan_source(const mode_plan *plan, size_t graph, size_t input, size_t 
     return false;
 }
 
-bool mode_plan_passes(const mode_plan *plan, size_t graph, size_t output)
+bool mode_plan_is_temporary(const mode_plan *plan, size_t graph, size_t output)
 {
     return !plan->graphs[graph]->target[output];
 }

@@ -4,7 +4,7 @@
  *
  * The memory cache is a table with linear probing, bounded: past its limit the
  * entry unused for longest goes. Removal rebuilds the table, which is fine
- * because it happens only beside a compile.
+ * because it happens only together with a compile.
  */
 #include "modes/mode_priv.h"
 
@@ -70,8 +70,8 @@ void mode_program_release(mode_program *program)
     rt_executable_destroy(program->executable);
     free(program->text);
     free(program->donor);
-    free(program->entry);
-    free(program->given);
+    free(program->argument_types);
+    free(program->result_types);
     free(program);
 }
 
@@ -236,7 +236,7 @@ bn_code mode_program_from_part(mode *m, const mode_part *part, mode_program **pr
         p->output_count = rt_executable_result_count(p->executable);
         p->donor = bn_zalloc(p->output_count, sizeof *p->donor);
         p->row = mode_row_new(m, part->label, false);
-        code = mode_entry_learn(p, st);
+        code = mode_entry_read(p, st);
     }
     if (code != BN_OK) {
         mode_program_release(p);

@@ -81,7 +81,7 @@ static bn_code act(mode *m, const recorded *r, size_t index, bn_status *st)
     const mode_run *run = &r->of->runs[index];
     bn_code code = BN_OK;
     if (index > 0)
-        keep_busy(m, BN_PART_TRACE, run->beside_ns);
+        keep_busy(m, BN_PART_TRACE, run->overlapped_ns);
     if (index > 0 && run->waits)
         code = await_all(m, st);
     keep_busy(m, BN_PART_TRACE, run->alone_ns);
@@ -102,7 +102,8 @@ static bn_code bind(mode *m, const recorded *r, const mode_run *run, bn_status *
             code = bn_fail(st, BN_INVALID, "%s: argument %zu, value %zu, is not there",
                            p->row->view.label, i, run->arguments[i]);
         /* Plugins execute arguments of another layout than the program's. Asked once. */
-        else if (!r->known && p->entry && !mode_buffer_lies(m, m->arguments.items[i], &p->entry[i]))
+        else if (!r->known && p->argument_types &&
+                 !mode_buffer_has_layout(m, m->arguments.items[i], &p->argument_types[i]))
             code = bn_fail(st, BN_NOT_SUPPORTED,
                            "%s: argument %zu, value %zu, has another layout than the program takes",
                            p->row->view.label, i, run->arguments[i]);
@@ -204,8 +205,8 @@ static bn_code check_heirs(mode *m, const recorded *r, bn_status *st)
 {
     for (size_t v = r->of->input_count; v < r->value_count; v++)
         if (r->heir[v] != MODE_NO_VALUE &&
-            !(mode_buffer_is(m, r->values[v], &r->types[r->heir[v]]) &&
-              mode_buffer_lies(m, r->values[v], &r->types[r->heir[v]])))
+            !(mode_buffer_has_type(m, r->values[v], &r->types[r->heir[v]]) &&
+              mode_buffer_has_layout(m, r->values[v], &r->types[r->heir[v]])))
             return bn_fail(
                 st, BN_INVALID,
                 "value %zu is of another type or layout than input %zu, which it becomes", v,
@@ -253,7 +254,7 @@ static void drop_step(mode *m, recorded *r)
     }
 }
 
-/* Whether the results of a step have no room beside each other. What takes over an argument's
+/* Whether the device cannot hold all results of a step at once. What takes over an argument's
  * memory needs none, and is known after the first step. */
 static bool is_frugal(mode *m, const recorded *r)
 {
@@ -277,7 +278,7 @@ static bn_code recorded_step(mode *m, const mode_call *call, bn_status *st)
     for (size_t i = 0; i < r->of->run_count && code == BN_OK; i++)
         code = run_one(m, r, i, st);
     if (code == BN_OK && is_paced(m, r))
-        keep_busy(m, BN_PART_TRACE, r->of->runs[0].beside_ns);
+        keep_busy(m, BN_PART_TRACE, r->of->runs[0].overlapped_ns);
     m->keep = NULL;
     m->keep_count = 0;
     if (code == BN_OK && !r->known)
@@ -423,8 +424,8 @@ static bn_code compile_parts(mode *m, recorded *r, bn_status *st)
         const mode_part *part = &r->of->parts[i];
         mode_argument *declared = NULL;
         size_t count;
-        bool told;
-        bn_code code = mode_signature_read(&part->program, &declared, &count, &told, st);
+        bool readable;
+        bn_code code = mode_signature_read(&part->program, &declared, &count, &readable, st);
         free(declared);
         if (code == BN_OK)
             code = mode_program_from_part(m, part, &r->programs[i], st);
@@ -451,17 +452,17 @@ static bn_code choose_layouts(recorded *r, bn_status *st)
     for (size_t i = s->run_count; i-- > 0;) {
         const mode_run *run = &s->runs[i];
         const mode_program *p = r->programs[run->part];
-        for (size_t k = 0; p->entry && k < p->input_count; k++) {
+        for (size_t k = 0; p->argument_types && k < p->input_count; k++) {
             const size_t value = run->arguments[k];
             if (value >= s->input_count)
                 continue;
-            if (!mode_same_type(&p->entry[k], &s->inputs[value].type))
+            if (!mode_same_type(&p->argument_types[k], &s->inputs[value].type))
                 return bn_fail(st, BN_INVALID,
                                "program %s: input %zu is of another type than argument %zu of the "
                                "compiled program",
                                p->row->view.label, value, k);
-            r->types[value].laid_out = p->entry[k].laid_out;
-            memcpy(r->types[value].order, p->entry[k].order, sizeof r->types[value].order);
+            r->types[value].laid_out = p->argument_types[k].laid_out;
+            memcpy(r->types[value].order, p->argument_types[k].order, sizeof r->types[value].order);
         }
     }
     return BN_OK;

@@ -1,7 +1,7 @@
 /*
  * signature.c - the arguments of programs that others wrote. What a program declares is read by
  * runtime/stablehlo and runtime/hlo; here it is decided what of it can be done: each declaration is
- * honoured, or the program is refused and the reason is told.
+ * honoured, or the program is refused with the reason.
  */
 #include "modes/mode_priv.h"
 #include "runtime/hlo/hlo.h"
@@ -27,8 +27,8 @@ const char *mode_form_name(mode_form form)
 
 /* ---- types as HLO writes them -------------------------------------------------------- */
 
-/* Reads whole numbers with commas between them up to the mark END, which AT stands before; returns
- * what stands behind it, or NULL where they are none or more than there is room for. */
+/* Reads the numbers of a list "2,3" that ends in the mark END; returns the text after END, or NULL
+ * where AT is no such list, or has more than RT_MAX_RANK numbers. */
 static const char *read_numbers(const char *at, char end, int64_t *list, size_t *count)
 {
     while (*at != end) {
@@ -45,8 +45,8 @@ static const char *read_numbers(const char *at, char end, int64_t *list, size_t 
     return at + 1;
 }
 
-/* A layout, "{0,1}" or "{0,1:T(8,128)}", for A; false where it is none for A's dimensions. */
-static bool take_layout(const char *text, mode_argument *a)
+/* Reads a layout, "{0,1}" or "{0,1:T(8,128)}", into A; false where TEXT is none for A's rank. */
+static bool parse_layout(const char *text, mode_argument *a)
 {
     char numbers[8 * RT_MAX_RANK];
     size_t count = 0;
@@ -80,7 +80,7 @@ bn_code mode_type_parse(const char *text, mode_argument *a, bn_status *st)
     if (a->dtype == RT_DTYPE_COUNT)
         return bn_fail(st, BN_INVALID, "values of element type %.*s cannot be passed",
                        (int)(length < 40 ? length : 40), text);
-    if (*rest && !take_layout(rest, a))
+    if (*rest && !parse_layout(rest, a))
         return bn_fail(st, BN_INVALID,
                        "'%.*s': the layout is none of %zu dimensions: f32[2,3]{0,1} has one, with "
                        "the dimension that varies fastest first",
@@ -88,7 +88,7 @@ bn_code mode_type_parse(const char *text, mode_argument *a, bn_status *st)
     return BN_OK;
 }
 
-void mode_type_put(const mode_argument *a, bn_text *out)
+void mode_type_write(const mode_argument *a, bn_text *out)
 {
     bn_text_printf(out, "%s[", bn_dtypes[a->dtype].hlo);
     for (size_t i = 0; i < a->rank; i++)
@@ -115,7 +115,7 @@ bool mode_same_type(const mode_argument *a, const mode_argument *b)
            memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
 }
 
-bool mode_lies_by(const mode_argument *a, const int64_t *order)
+bool mode_order_matches(const mode_argument *a, const int64_t *order)
 {
     return a->laid_out ? memcmp(order, a->order, a->rank * sizeof *order) == 0
                        : rt_order_is_by_rows(order, a->rank);
@@ -123,26 +123,26 @@ bool mode_lies_by(const mode_argument *a, const int64_t *order)
 
 /* ---- what a program declares ---------------------------------------------------------- */
 
-/* How value INDEX, which WHAT says is an argument or a result, is declared to lie; it has A's
- * dimensions. */
-static bn_code take_place(const shlo_value *v, const char *what, size_t index, mode_argument *a,
-                          bn_status *st)
+/* Reads the declared layout and memory of value INDEX, an argument or result as WHAT says, into A,
+ * whose rank is set. */
+static bn_code read_layout(const shlo_value *v, const char *what, size_t index, mode_argument *a,
+                           bn_status *st)
 {
     if (v->memory && strcmp(v->memory, "device") != 0)
         return bn_fail(st, BN_NOT_SUPPORTED,
-                       "%s %zu is declared to lie in the memory %.*s; bench keeps values in the "
+                       "%s %zu is declared to be in the memory %.*s; bench keeps values in the "
                        "device's own memory only",
                        what, index, BN_FIT(v->memory, 40));
-    /* "auto" is the compiler's choice, which the compiled program tells. */
+    /* "auto" is the compiler's choice, which is read off the compiled program. */
     if (v->layout && strcmp(v->layout, "default") != 0 && strcmp(v->layout, "auto") != 0 &&
-        !take_layout(v->layout, a))
+        !parse_layout(v->layout, a))
         return bn_fail(st, BN_FORMAT, "%s %zu is declared with a layout that cannot be read: %.*s",
                        what, index, BN_FIT(v->layout, 60));
     return BN_OK;
 }
 
-/* Fails with the reason where A, argument INDEX, cannot be passed. */
-static bn_code take_value(const shlo_value *v, size_t index, mode_argument *a, bn_status *st)
+/* Reads argument INDEX into A; fails with the reason where it cannot be passed. */
+static bn_code read_value(const shlo_value *v, size_t index, mode_argument *a, bn_status *st)
 {
     *a = (mode_argument){.dtype = bn_dtype_named(v->dtype, strlen(v->dtype), false, RT_DTYPE_COUNT),
                          .rank = v->rank,
@@ -172,21 +172,22 @@ static bn_code take_value(const shlo_value *v, size_t index, mode_argument *a, b
     }
     if (v->constant)
         snprintf(a->constant, sizeof a->constant, "%.*s", BN_FIT(v->constant, 31));
-    return take_place(v, "argument", index, a, st);
+    return read_layout(v, "argument", index, a, st);
 }
 
-bn_code mode_result_place(const shlo_value *v, size_t index, mode_argument *a, bn_status *st)
+bn_code mode_result_layout(const shlo_value *v, size_t index, mode_argument *a, bn_status *st)
 {
     *a = (mode_argument){.rank = v->rank, .result = -1};
-    return take_place(v, "result", index, a, st);
+    return read_layout(v, "result", index, a, st);
 }
 
-bn_code mode_values_take(const shlo_value *list, size_t count, mode_argument **out, bn_status *st)
+bn_code mode_arguments_from_values(const shlo_value *list, size_t count, mode_argument **out,
+                                   bn_status *st)
 {
     mode_argument *taken = bn_zalloc(count, sizeof *taken);
     *out = NULL;
     for (size_t i = 0; i < count; i++) {
-        bn_code code = take_value(&list[i], i, &taken[i], st);
+        bn_code code = read_value(&list[i], i, &taken[i], st);
         if (code != BN_OK) {
             free(taken);
             return code;
@@ -196,75 +197,75 @@ bn_code mode_values_take(const shlo_value *list, size_t count, mode_argument **o
     return BN_OK;
 }
 
-/* Fails where the program is for more devices than one. OPTIONS, that somebody else compiled it
- * with, may have asked for REPLICAS of it. */
+/* Fails where the program is for several devices. The compile options that were recorded with it
+ * ask for REPLICAS replicas. */
 static bn_code check_devices(const shlo_declared *d, int64_t replicas, bn_status *st)
 {
-    static const char way_out[] = "bench runs a program on one device: lower it for one";
+    static const char advice[] = "bench runs a program on one device: lower it for one";
     if (d->partitions > 1)
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "the program is for %lld partitions (mhlo.num_partitions); %s",
-                       (long long)d->partitions, way_out);
+                       (long long)d->partitions, advice);
     if (d->replicas > 1)
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "the program is for %lld replicas (mhlo.num_replicas); %s",
-                       (long long)d->replicas, way_out);
+                       (long long)d->replicas, advice);
     if (d->mesh > 1)
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "the program is for a mesh of %lld devices, a partition on each "
                        "(sdy.mesh); %s",
-                       (long long)d->mesh, way_out);
+                       (long long)d->mesh, advice);
     if (d->highest_device == INT64_MAX)
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "%s names its devices in a form that bench does not read; %s", d->collective,
-                       way_out);
+                       advice);
     if (d->highest_device > 0)
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "the program is for several devices: %s names device %lld; %s",
-                       d->collective, (long long)d->highest_device, way_out);
+                       d->collective, (long long)d->highest_device, advice);
     if (replicas > 1 && d->collective[0])
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "the program was compiled for %lld replicas, which communicate (%s); %s",
-                       (long long)replicas, d->collective, way_out);
+                       (long long)replicas, d->collective, advice);
     return BN_OK;
 }
 
-bn_code mode_declared_read(const rt_program *program, shlo_declared *declared, bool *told,
+bn_code mode_declared_read(const rt_program *program, shlo_declared *declared, bool *readable,
                            bn_status *st)
 {
     const char *bytes = program->code;
     size_t size = program->size;
     bn_status unread = {.code = BN_OK};
-    *told = true;
+    *readable = true;
     if (strcmp(program->format, "hlo") == 0)
         return hlo_declared_read("hlo", bytes, size, declared, st);
     if (mode_form_find(&bytes, &size) != MODE_FORM_BYTECODE)
         return shlo_declared_read(bytes, size, declared, st);
     bn_code code = shlo_declared_read_bytecode(bytes, size, declared, &unread);
-    *told = code == BN_OK;
-    /* Whether the bytes are damaged is the compiler's to say. */
+    *readable = code == BN_OK;
+    /* Byte code of a newer version is no error here; if it is damaged, the compiler says so. */
     return code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s", unread.message) : BN_OK;
 }
 
 bn_code mode_signature_read(const rt_program *program, mode_argument **list, size_t *count,
-                            bool *told, bn_status *st)
+                            bool *readable, bn_status *st)
 {
     shlo_declared declared = {0};
     *list = NULL;
     *count = 0;
-    bn_code code = mode_declared_read(program, &declared, told, st);
-    /* Devices count also where the types of the arguments are not told. */
+    bn_code code = mode_declared_read(program, &declared, readable, st);
+    /* Devices count also where the types of the arguments are unknown. */
     if (code == BN_OK)
         code = check_devices(&declared,
                              program->options_size
                                  ? rt_options_replicas(program->options, program->options_size)
                                  : 1,
                              st);
-    for (size_t i = 0; i < declared.result_count && code == BN_OK && *told; i++)
-        code = mode_result_place(&declared.results[i], i, &(mode_argument){0}, st);
-    if (code == BN_OK && *told)
-        code = mode_values_take(declared.arguments, declared.argument_count, list, st);
-    if (code == BN_OK && *told)
+    for (size_t i = 0; i < declared.result_count && code == BN_OK && *readable; i++)
+        code = mode_result_layout(&declared.results[i], i, &(mode_argument){0}, st);
+    if (code == BN_OK && *readable)
+        code = mode_arguments_from_values(declared.arguments, declared.argument_count, list, st);
+    if (code == BN_OK && *readable)
         *count = declared.argument_count;
     shlo_declared_free(&declared);
     return code;

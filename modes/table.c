@@ -19,8 +19,18 @@ bool mode_describe(size_t index, mode_info *info)
 {
     if (index >= KIND_COUNT)
         return false;
-    *info = (mode_info){kinds[index]->name, kinds[index]->summary, kinds[index]->cuts_graphs};
+    *info = (mode_info){kinds[index]->name, kinds[index]->summary, kinds[index]->cuts_graphs,
+                        kinds[index]->by_op};
     return true;
+}
+
+bool mode_describe_named(const char *name, mode_info *info)
+{
+    for (size_t i = 0; mode_describe(i, info); i++)
+        if (strcmp(info->name, name) == 0)
+            return true;
+    *info = (mode_info){0};
+    return false;
 }
 
 static bn_code name_unknown(const char *name, bn_status *st)

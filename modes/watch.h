@@ -10,7 +10,7 @@
 #include "runtime/graph/scopes.h"
 
 /* A graph of a traced step. Replays notify of none. */
-typedef struct mode_graph_told {
+typedef struct mode_graph_event {
     const tg_graph *graph; /* until the step's end */
     const char *label;     /* as mode_execution has it */
     const char *text;      /* as it was lowered, also if an earlier trace was */
@@ -18,7 +18,7 @@ typedef struct mode_graph_told {
     bool anew;             /* compiled, or loaded from disk; else it was in memory */
     bool from_disk;
     uint64_t compile_ns;
-} mode_graph_told;
+} mode_graph_event;
 
 /* Where something of a step happened. Strings live until the call returns, FILE forever. */
 typedef struct mode_where {
@@ -26,21 +26,21 @@ typedef struct mode_where {
     const char *scope; /* "": outside of all */
 } mode_where;
 
-typedef struct mode_read_told {
+typedef struct mode_read_event {
     mode_where where;
     tg_type type;
     const void *value; /* dense row-major */
     bool breaks;       /* it cut the graph: what was read had to be computed first */
-} mode_read_told;
+} mode_read_event;
 
 /* An op that the host computed. */
-typedef struct mode_host_told {
+typedef struct mode_host_event {
     mode_where where;
     const char *op; /* static */
     tg_type in, out;
     uint64_t read_ns, compute_ns, send_ns; /* READ_NS includes the wait for what computes it */
     bool breaks;
-} mode_host_told;
+} mode_host_event;
 
 /* Why captures could not be replayed: the first guard that failed of the latest one. */
 typedef enum mode_miss {
@@ -50,7 +50,7 @@ typedef enum mode_miss {
     MODE_MISS_VALUE    /* a value was read that no branch is for */
 } mode_miss;
 
-typedef struct mode_miss_told {
+typedef struct mode_miss_event {
     mode_miss miss;
     size_t guards;           /* that were checked, and held, before it */
     size_t offset;           /* STATICS: the first byte that differs */
@@ -58,18 +58,18 @@ typedef struct mode_miss_told {
     size_t was_bytes, bytes; /* of them */
     const tg_tensor *variable;
     tg_type type;                      /* TYPE: as captured */
-    const struct mode_read_told *read; /* VALUE */
+    const struct mode_read_event *read; /* VALUE */
     size_t branches;                   /* VALUE: that the read had before */
-} mode_miss_told;
+} mode_miss_event;
 
 /* Any may be NULL. They are called on the mode's thread, within its steps, and must not use the
  * mode. */
 typedef struct mode_watcher {
     void *context;
-    void (*graph)(void *context, const mode_graph_told *told);
-    void (*read)(void *context, const mode_read_told *told);
-    void (*host)(void *context, const mode_host_told *told);
-    void (*miss)(void *context, const mode_miss_told *told);
+    void (*graph)(void *context, const mode_graph_event *event);
+    void (*read)(void *context, const mode_read_event *event);
+    void (*host)(void *context, const mode_host_event *event);
+    void (*miss)(void *context, const mode_miss_event *event);
 } mode_watcher;
 
 /* Notifies WATCHER, copied, from now on; NULL: nobody. Traces keep places while somebody watches

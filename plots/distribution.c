@@ -143,7 +143,7 @@ static void put_median(plot *p, const side *s, double unit_ns)
 static double legend(plot *p, const side *s, const res_side *from, double x, double y)
 {
     char text[300];
-    /* Of the drawn steps; tables have a mean over processes. */
+    /* The median of the drawn steps, which need not be the tables' mean over processes. */
     snprintf(text, sizeof text, "%s: %.*s, median of all %zu steps %s (%zu process%s)",
              s->dash ? "B" : "A", BN_FIT(s->label, 120), s->count, plot_time_text(s->median).text,
              from->processes, from->processes == 1 ? "" : "es");

@@ -3,8 +3,6 @@
  */
 #include "plots/plot_priv.h"
 
-#include <string.h>
-
 #define PLOTS(X)                                                                                   \
     X(ledger)                                                                                      \
     X(speedup)                                                                                     \
@@ -20,23 +18,20 @@ static const plot_kind *const kinds[] = {PLOTS(X)};
 #undef X
 #define COUNT (sizeof kinds / sizeof *kinds)
 
+static const char *name_at(size_t i)
+{
+    return i < COUNT ? kinds[i]->name : NULL;
+}
+
 void plot_kind_names(bn_text *out)
 {
-    for (size_t i = 0; i < COUNT; i++)
-        bn_text_printf(out, "%s%s", i ? ", " : "", kinds[i]->name);
+    bn_put_names(out, name_at);
 }
 
 bn_code plot_kind_find(const char *name, const plot_kind **kind, bn_status *st)
 {
-    bn_text names = {0};
-    *kind = NULL;
-    for (size_t i = 0; i < COUNT && !*kind; i++)
-        if (strcmp(kinds[i]->name, name) == 0)
-            *kind = kinds[i];
-    if (*kind)
-        return BN_OK;
-    plot_kind_names(&names);
-    bn_fail_choice(st, "plot", name, names.data);
-    bn_text_free(&names);
-    return BN_INVALID;
+    size_t row = 0;
+    const bn_code code = bn_find_name("plot", name, name_at, &row, st);
+    *kind = code == BN_OK ? kinds[row] : NULL;
+    return code;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Fewer pairs show nothing that the table does not show. */
+/* With fewer pairs a picture adds nothing to the table. */
 #define LEAST_DRAWN 3
 
 /* Keeps TEXT's contents as long as the page lives. Frees TEXT. */
@@ -70,8 +70,8 @@ static bn_code draw_cell(const res_compared *cell, const char *title, const char
 
 /* Adds the undecided measure to a headline that is no slowdown: a device time may be faster
  * while it is open whether the wall time is slower. */
-static void add_open(plot_page *page, const res_versus *versus, const res_compared *cell,
-                     const char *on)
+static void add_undecided(plot_page *page, const res_versus *versus, const res_compared *cell,
+                          const char *on)
 {
     const res_headline head = res_compared_headline(versus, cell);
     const res_measure open = res_compared_open_in(versus, cell);
@@ -156,7 +156,7 @@ bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *
         if (!cell->control && (cell->pairs > 0 || cell->failed))
             code = add_cell(page, versus, cell, on, labels, st);
         if (code == BN_OK && !cell->control && cell->pairs > 0)
-            add_open(page, versus, cell, on);
+            add_undecided(page, versus, cell, on);
     }
     const size_t undrawn = page->undrawn - before;
     if (undrawn > 0)
@@ -169,7 +169,7 @@ bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *
 
 /* ---- series ---------------------------------------------------------------------------- */
 
-/* Not a series of a single night, nor one without values. */
+/* Whether SERIES has values and more than one night, one of them in NEW unless that is NULL. */
 static bool worth_drawing(const res_timeline *series, const res_collection *new)
 {
     return series->count > 1 && series->last < series->count &&

@@ -205,7 +205,7 @@ void plot_page_free(plot_page *page);
  * LABELS name A and B in the pictures. */
 BN_MUST_USE bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,
                                        const char *const labels[2], bn_status *st);
-/* The same without a sentence on all of it, for callers with a sentence of their own. */
+/* plot_page_compared without the summary sentence, for callers that add their own. */
 BN_MUST_USE bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *on,
                                      const char *const labels[2], bn_status *st);
 /* Adds sentences, one a line. */
@@ -219,7 +219,7 @@ BN_MUST_USE bn_code plot_page_history(plot_page *page, const res_history *histor
 /* Writes REPORT, with what PAGE has for it, to FILE, which is replaced. */
 BN_MUST_USE bn_code plot_page_write(const plot_page *page, plot_report report, const char *file,
                                     bn_status *st);
-/* The same as FOLDER/index.html; the folder is made. */
+/* plot_page_write to FOLDER/index.html; makes the folder. */
 BN_MUST_USE bn_code plot_page_write_index(const plot_page *page, plot_report report,
                                           const char *folder, bn_status *st);
 

@@ -105,9 +105,9 @@ typedef struct plot_rows {
     json_t *table;
     const res_collection *all; /* borrowed */
 } plot_rows;
-/* The way that the geometric mean MEAN of the table is of: "capture", "jax capture". */
-#define PLOT_WAY (RES_TEXT + 20)
-void plot_mean_way(const json_t *mean, char text[PLOT_WAY]);
+/* The strategy that the geometric mean MEAN of the table is of: "capture", "jax capture". */
+#define PLOT_STRATEGY_BYTES (RES_TEXT + 20)
+void plot_mean_strategy(const json_t *mean, char text[PLOT_STRATEGY_BYTES]);
 
 void plot_rows_make(const res_collection *all, plot_rows *rows);
 void plot_rows_free(plot_rows *rows);

@@ -61,7 +61,7 @@ static void name_cells(const plot_row *row, bn_text *out)
 
 /* ---- speedup -------------------------------------------------------------------------- */
 
-/* As the table's column "difference". */
+/* The verdict as in the table's column "difference". */
 static const char *verdict(const plot_row *row)
 {
     const json_t *significant = json_object_get(row->figures, "told");
@@ -131,8 +131,8 @@ static void put_means(const plot_rows *rows, bn_text *out)
         bn_text_puts(out, "<tr>");
         plot_cell(out, json_string_value(json_object_get(mean, "runtime")));
         plot_cell(out, json_string_value(json_object_get(mean, "phase")));
-        char way[PLOT_WAY];
-        plot_mean_way(mean, way);
+        char way[PLOT_STRATEGY_BYTES];
+        plot_mean_strategy(mean, way);
         plot_cell(out, way);
         count_cell(out, plot_real(mean, "graphs"));
         ratio_cells(plot_real(mean, "speedup"), plot_real(mean, "speedup_low"),

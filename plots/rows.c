@@ -33,8 +33,8 @@ static void fill_words(const res_record *record, words *w)
 
 static bool same_words(const words *a, const words *b)
 {
-    for (int m = 0; m < RES_AXIS_COUNT; m++)
-        if (strcmp(a->text[m], b->text[m]) != 0)
+    for (int axis = 0; axis < RES_AXIS_COUNT; axis++)
+        if (strcmp(a->text[axis], b->text[axis]) != 0)
             return false;
     return true;
 }
@@ -47,20 +47,21 @@ static bool same_model(const plot_row *a, const plot_row *b)
 
 /* ---- labels ------------------------------------------------------------------------ */
 
-/* Whether axis M is the same in all rows, and whether it distinguishes two cells of one model. */
-static void classify(const plot_rows *rows, const words *w, int m, bool *common, bool *telling)
+/* Whether AXIS is the same in all rows, and whether it distinguishes two cells of one model. */
+static void classify(const plot_rows *rows, const words *w, int axis, bool *common,
+                     bool *distinguishing)
 {
     *common = true;
-    *telling = false;
+    *distinguishing = false;
     for (size_t i = 1; i < rows->count; i++) {
-        *common = *common && strcmp(w[i].text[m], w[0].text[m]) == 0;
-        for (size_t j = 0; j < i && !*telling; j++)
-            *telling = same_model(&rows->rows[i], &rows->rows[j]) &&
-                       strcmp(w[i].text[m], w[j].text[m]) != 0;
+        *common = *common && strcmp(w[i].text[axis], w[0].text[axis]) == 0;
+        for (size_t j = 0; j < i && !*distinguishing; j++)
+            *distinguishing = same_model(&rows->rows[i], &rows->rows[j]) &&
+                              strcmp(w[i].text[axis], w[j].text[axis]) != 0;
     }
     /* These two are never left out: they distinguish real devices and our own front end. */
-    if (m == RES_AXIS_TRACE_COST || m == RES_AXIS_RUNTIME)
-        *telling = *telling || !*common;
+    if (axis == RES_AXIS_TRACE_COST || axis == RES_AXIS_RUNTIME)
+        *distinguishing = *distinguishing || !*common;
 }
 
 static void add(bn_text *out, const char *text)
@@ -86,27 +87,27 @@ static void add_build(const plot_rows *rows, bn_text *out)
 
 static void make_labels(plot_rows *rows, const words *w)
 {
-    bool common[RES_AXIS_COUNT], telling[RES_AXIS_COUNT];
+    bool common[RES_AXIS_COUNT], distinguishing[RES_AXIS_COUNT];
     bn_text text = {0};
-    for (int m = 0; m < RES_AXIS_COUNT; m++)
-        classify(rows, w, m, &common[m], &telling[m]);
+    for (int axis = 0; axis < RES_AXIS_COUNT; axis++)
+        classify(rows, w, axis, &common[axis], &distinguishing[axis]);
     /* The runtime first. */
     if (common[RES_AXIS_RUNTIME])
         add(&text, w[0].text[RES_AXIS_RUNTIME]);
     if (text.length)
         add_build(rows, &text);
-    for (int m = 0; m < RES_AXIS_COUNT; m++)
-        if (common[m] && m != RES_AXIS_RUNTIME)
-            add(&text, w[0].text[m]);
+    for (int axis = 0; axis < RES_AXIS_COUNT; axis++)
+        if (common[axis] && axis != RES_AXIS_RUNTIME)
+            add(&text, w[0].text[axis]);
     rows->common = text.data ? text.data : bn_strdup("");
     for (size_t i = 0; i < rows->count; i++) {
         const res_experiment *e = &rows->rows[i].record->experiment;
         text = (bn_text){0};
         bn_text_printf(&text, "%s %s", e->model, e->phase);
-        for (int m = 0; m < RES_AXIS_COUNT; m++)
-            if (telling[m] && m != RES_AXIS_RUNTIME)
-                add(&text, w[i].text[m]);
-        if (telling[RES_AXIS_RUNTIME])
+        for (int axis = 0; axis < RES_AXIS_COUNT; axis++)
+            if (distinguishing[axis] && axis != RES_AXIS_RUNTIME)
+                add(&text, w[i].text[axis]);
+        if (distinguishing[RES_AXIS_RUNTIME])
             add(&text, w[i].text[RES_AXIS_RUNTIME]);
         rows->rows[i].label = text.data;
     }
@@ -114,7 +115,7 @@ static void make_labels(plot_rows *rows, const words *w)
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
-void plot_mean_way(const json_t *mean, char text[PLOT_WAY])
+void plot_mean_strategy(const json_t *mean, char text[PLOT_STRATEGY_BYTES])
 {
     const char *front_end = json_string_value(json_object_get(mean, "front_end"));
     const char *mode = json_string_value(json_object_get(mean, "mode"));
@@ -123,7 +124,7 @@ void plot_mean_way(const json_t *mean, char text[PLOT_WAY])
     res_axis_set_value(&res_axes[RES_AXIS_MODE], mode ? mode : "", 0, &e);
     if (front_end)
         res_axis_set_value(&res_axes[RES_AXIS_FRONT_END], front_end, 0, &e);
-    snprintf(text, PLOT_WAY, "%s", res_way_of(&e).text);
+    snprintf(text, PLOT_STRATEGY_BYTES, "%s", res_way_of(&e).text);
 }
 
 static const res_record *record_of(const res_collection *all, const char *id)

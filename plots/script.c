@@ -26,7 +26,8 @@ const char *plot_series_colour(size_t number)
 {
     static const char *const colours[] = {PLOT_BLUE, PLOT_VERMILION, PLOT_GREEN, PLOT_PURPLE,
                                           PLOT_INK,  PLOT_ORANGE,    PLOT_SKY};
-    _Static_assert(sizeof colours / sizeof *colours == PLOT_COLOURS, "a header says how many");
+    _Static_assert(sizeof colours / sizeof *colours == PLOT_COLOURS,
+                   "PLOT_COLOURS is the number of colours");
     return colours[number % PLOT_COLOURS];
 }
 
@@ -35,7 +36,8 @@ const char *plot_series_colour(size_t number)
 int plot_series_marker(size_t number)
 {
     static const int markers[] = {7, 5, 9, 13, 11};
-    _Static_assert(sizeof markers / sizeof *markers == PLOT_MARKERS, "a header says how many");
+    _Static_assert(sizeof markers / sizeof *markers == PLOT_MARKERS,
+                   "PLOT_MARKERS is the number of markers");
     return markers[number % PLOT_MARKERS];
 }
 
@@ -119,12 +121,12 @@ plot_figure_text plot_id_time(const char *id)
 /* ---- places ------------------------------------------------------------------------ */
 
 /* Gnuplot counts from the bottom left, in fractions of the whole. */
-static double across(const plot *p, double x)
+static double fraction_x(const plot *p, double x)
 {
     return x / p->width;
 }
 
-static double up(const plot *p, double y)
+static double fraction_y(const plot *p, double y)
 {
     return 1 - y / p->height;
 }
@@ -132,9 +134,9 @@ static double up(const plot *p, double y)
 void plot_margins(plot *p, double left, double right, double top, double bottom)
 {
     bn_text_printf(&p->script, "set lmargin at screen %.6f\nset rmargin at screen %.6f\n",
-                   across(p, left), across(p, right));
+                   fraction_x(p, left), fraction_x(p, right));
     bn_text_printf(&p->script, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n",
-                   up(p, top), up(p, bottom));
+                   fraction_y(p, top), fraction_y(p, bottom));
 }
 
 void plot_text_at(plot *p, const char *text, double x, double y, const char *align,
@@ -143,18 +145,19 @@ void plot_text_at(plot *p, const char *text, double x, double y, const char *ali
     const bool title = strcmp(style, "title") == 0, strong = strcmp(style, "strong") == 0;
     bn_text_puts(&p->script, "set label ");
     plot_quote(&p->script, text);
-    bn_text_printf(&p->script,
-                   " at screen %.6f,%.6f %s%s font 'sans-serif%s,%d' textcolor rgb '%s'\n",
-                   across(p, x), up(p, y), align, strcmp(style, "front") == 0 ? " front" : "",
-                   title || strong ? ":Bold" : "", title ? TITLE_SIZE : TEXT_SIZE,
-                   strcmp(style, "soft") == 0 ? PLOT_SOFT : PLOT_INK);
+    bn_text_printf(
+        &p->script, " at screen %.6f,%.6f %s%s font 'sans-serif%s,%d' textcolor rgb '%s'\n",
+        fraction_x(p, x), fraction_y(p, y), align, strcmp(style, "front") == 0 ? " front" : "",
+        title || strong ? ":Bold" : "", title ? TITLE_SIZE : TEXT_SIZE,
+        strcmp(style, "soft") == 0 ? PLOT_SOFT : PLOT_INK);
 }
 
 static void box(plot *p, const double at[4], const char *fill)
 {
     bn_text_printf(&p->script,
                    "set object rectangle from screen %.6f,%.6f to screen %.6f,%.6f %s\n",
-                   across(p, at[0]), up(p, at[1]), across(p, at[2]), up(p, at[3]), fill);
+                   fraction_x(p, at[0]), fraction_y(p, at[1]), fraction_x(p, at[2]),
+                   fraction_y(p, at[3]), fill);
 }
 
 double plot_legend_box(plot *p, plot_fill fill, const char *text, double x, double y)
@@ -182,7 +185,7 @@ double plot_legend_marker(plot *p, int marker, const char *colour, const char *t
     bn_text_printf(&p->script,
                    "set label '' at screen %.6f,%.6f point pointtype %d pointsize 1 linecolor rgb "
                    "'%s'\n",
-                   across(p, x + 8), up(p, y), marker, colour);
+                   fraction_x(p, x + 8), fraction_y(p, y), marker, colour);
     plot_text_at(p, text, x + 20, y, "left", "");
     return x + 20 + plot_text_width(text, TEXT_SIZE) + 18;
 }
@@ -193,8 +196,8 @@ double plot_legend_line(plot *p, bool dash, const char *colour, const char *text
     bn_text_printf(&p->script,
                    "set arrow from screen %.6f,%.6f to screen %.6f,%.6f nohead front linewidth 2 "
                    "dashtype %s linecolor rgb '%s'\n",
-                   across(p, x), up(p, y), across(p, x + 26), up(p, y), dash ? "'-'" : "solid",
-                   colour);
+                   fraction_x(p, x), fraction_y(p, y), fraction_x(p, x + 26), fraction_y(p, y),
+                   dash ? "'-'" : "solid", colour);
     plot_text_at(p, text, x + 32, y, "left", "");
     return x + 32 + plot_text_width(text, TEXT_SIZE) + 18;
 }
@@ -211,8 +214,8 @@ static const head_lines titles = {"title", TITLE_SIZE * 1.08, 22}, subtitles = {
 
 /* Puts TEXT in lines of at most WIDTH pixels, from Y, or without DRAW only measures it. Returns the
  * y after the lines. */
-static double put_lines(plot *p, const head_lines *look, const char *text, double width, double y,
-                        bool draw)
+static double put_wrapped(plot *p, const head_lines *look, const char *text, double width, double y,
+                          bool draw)
 {
     bn_text line = {0};
     while (*text) {
@@ -259,7 +262,7 @@ static void badge(plot *p, const char *text)
     bn_text_printf(&p->script,
                    " at screen %.6f,%.6f center front font 'sans-serif:Bold,%d' textcolor rgb "
                    "'" PLOT_BLACK "'\n",
-                   across(p, (at[0] + at[2]) / 2), up(p, 22), TEXT_SIZE);
+                   fraction_x(p, (at[0] + at[2]) / 2), fraction_y(p, 22), TEXT_SIZE);
 }
 
 double plot_begin(plot *p, const plot_words *words, int width, int height)
@@ -268,17 +271,17 @@ double plot_begin(plot *p, const plot_words *words, int width, int height)
     const char *subtitle = words->subtitle ? words->subtitle : "";
     const double whole = width - 2.0 * MARGIN;
     /* A title never runs under the badge. */
-    const double beside = whole - (words->badge ? badge_width(words->badge) + MARGIN : 0);
+    const double room = whole - (words->badge ? badge_width(words->badge) + MARGIN : 0);
     *p = (plot){.width = width};
-    const double below = fmax(put_lines(p, &titles, title, beside, 22, false), 44) + 4;
-    const double taken = put_lines(p, &subtitles, subtitle, whole, below, false);
+    const double below = fmax(put_wrapped(p, &titles, title, room, 22, false), 44) + 4;
+    const double taken = put_wrapped(p, &subtitles, subtitle, whole, below, false);
     p->height = height + (int)taken;
     bn_text_puts(&p->script, "set encoding utf8\nset border 3 linecolor rgb '" PLOT_INK
                              "'\nset tics nomirror out scale 0.6 textcolor rgb '" PLOT_INK
                              "' font 'sans-serif,12'\nset key off\n"
                              "set grid linetype 1 linecolor rgb '" PLOT_GRID "' linewidth 0.7\n");
-    put_lines(p, &titles, title, beside, 22, true);
-    put_lines(p, &subtitles, subtitle, whole, below, true);
+    put_wrapped(p, &titles, title, room, 22, true);
+    put_wrapped(p, &subtitles, subtitle, whole, below, true);
     if (words->badge)
         badge(p, words->badge);
     return taken;

@@ -153,8 +153,8 @@ static void add_means(drawing *d, const plot_rows *rows)
         char graphs_text[24] = "";
         if (graphs > 1)
             snprintf(graphs_text, sizeof graphs_text, ", %d graphs", (int)graphs);
-        char way[PLOT_WAY];
-        plot_mean_way(mean, way);
+        char way[PLOT_STRATEGY_BYTES];
+        plot_mean_strategy(mean, way);
         snprintf(b->mean_way, sizeof b->mean_way, "%.16s %.28s%s (%d of %d)",
                  json_string_value(json_object_get(mean, "phase")), way, graphs_text,
                  (int)json_integer_value(json_object_get(mean, "covered")),

@@ -237,7 +237,7 @@ static void put_panel(plot *p, const plot_row *row, size_t number, const double 
     put_series(p, &n);
 }
 
-static void put_head(plot *p, double y)
+static void put_legend(plot *p, double y)
 {
     double x = plot_legend_box(p, (plot_fill){PLOT_SHADE, 0}, "warm-up", 16, y);
     x = plot_legend_marker(p, 11, PLOT_VERMILION, "step that compiled, at the edge: off the scale",
@@ -271,7 +271,7 @@ static void put_plot(plot *p, const plot_rows *rows, size_t good)
     const double room = WIDTH / (double)columns;
     size_t n = 0;
     bn_text_printf(&p->description, "Wall time of each step. %s.", subtitle);
-    put_head(p, head + 8);
+    put_legend(p, head + 8);
     bn_text_puts(&p->script, "set multiplot\nset xlabel 'step' textcolor rgb '" PLOT_INK
                              "' font 'sans-serif,12' offset 0,0.4\nset ytics autofreq\n");
     for (size_t i = 0; i < rows->count && n < shown; i++) {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# close.sh - takes from others the right to write what bench runs beside its own file
+# close.sh - takes from others the right to write what bench runs next to its own file
 # (docs/threat-model.md). git makes files as the umask has them.
 #
 #   setup/close.sh [FOLDER...]     suites and scripts of front ends, and these

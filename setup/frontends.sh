@@ -4,7 +4,7 @@
 #
 #   setup/frontends.sh [NAME...]     all, or these
 #
-# What is there already, of the same requirements, is left alone: a second call touches no network. A
+# An existing environment of the same requirements is kept: a second call touches no network. A
 # step that fails says what to try, and leaves no environment that looks whole.
 #
 # Environment: PYTHON  the Python of the environments, 3.11 or later (default: python3)

@@ -5,7 +5,7 @@
 #   setup/setup.sh [GROUP...]     extra groups of either list: clang lint
 #                                 runtimes tpu cuda
 #
-# What is there already is left alone, so a second call touches neither the
+# Existing files are kept, so a second call touches neither the
 # package manager nor the network. A step that fails says what to try.
 #
 # Environment: PYTHON  the Python whose pip fetches wheels (default: Debian's)
@@ -260,7 +260,7 @@ setup: CUDA 13 libraries, found through LD_LIBRARY_PATH or from NVIDIA's wheels:
 setup:   nvidia-cublas nvidia-cuda-cupti nvidia-cuda-nvcc nvidia-cuda-nvrtc nvidia-cuda-runtime
 setup:   nvidia-cudnn-cu13 nvidia-cufft nvidia-cusolver nvidia-cusparse nvidia-nccl-cu13
 setup:   nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvvm
-setup: The plugin looks for them beside itself, so this is enough (about 3 GB):
+setup: The plugin looks for them next to itself, so this is enough (about 3 GB):
 setup:   python3 -m pip install --target $home <the names above>
 TEXT
 }
@@ -300,7 +300,7 @@ flock -n 9 || {
 }
 # What a killed set-up left behind; ours is the only one running.
 rm -rf third_party/.scratch.*
-# Beside the final places: a rename cannot cross file systems.
+# Next to the final paths: a rename cannot cross file systems.
 scratch=$(mktemp -d third_party/.scratch.XXXXXX) ||
     give_up "cannot write to $PWD/third_party" "is the disk full (df -h .)?"
 

@@ -34,7 +34,7 @@ export BENCH_TEST_BUILD=$build BENCH_TEST_SOURCE=$PWD
 export BENCH_TEST_BINARY=$build/bench
 export BENCH_TEST_FAKE=$build/libpjrt_fake.so
 export BENCH_TEST_NOTPLUGIN=$build/libnot_a_plugin.so
-# Programs of tests lie deeper than those that look for runtimes beside themselves.
+# Programs of tests lie deeper than those that look for runtimes next to themselves.
 export BENCH_RUNTIMES=${BENCH_RUNTIMES:-$PWD/third_party/runtimes}
 export BENCH_TEST_PYTHON=${BENCH_TEST_PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
 at_once=$((($(nproc) * 3 + 1) / 2))
@@ -132,7 +132,7 @@ run_one() { # TEST
     fi
 }
 
-# Whether TEST judges times (live in support/cli.sh, support/live.h), which others beside it would disturb.
+# Whether TEST judges times (live in support/cli.sh, support/live.h), which concurrent tests would disturb.
 runs_alone() { # TEST
     [ "${BENCH_TEST_LIVE:-no}" = yes ] || return
     case $1 in

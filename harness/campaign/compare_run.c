@@ -187,10 +187,11 @@ static bn_code plan_second_stage(session *s, bn_status *st)
         size_t *now = &s->plan.rows[i].wanted;
         *now = wanted > RES_MOST_PAIRS ? RES_MOST_PAIRS : wanted > *now ? wanted : *now;
         if (wanted > RES_MOST_PAIRS)
-            bn_text_printf(&versus->notes,
-                           "%s %s %s: --precision asks for %zu pairs; %d are the most.\n",
-                           versus->cells[i].experiment.model, versus->cells[i].experiment.phase,
-                           versus->cells[i].experiment.mode, wanted, RES_MOST_PAIRS);
+            res_versus_add_note(versus, RES_NOTE_PRECISION,
+                                "%s %s %s: --precision asks for %zu pairs; %d are the most.",
+                                versus->cells[i].experiment.model,
+                                versus->cells[i].experiment.phase, versus->cells[i].experiment.mode,
+                                wanted, RES_MOST_PAIRS);
     }
     return code;
 }
@@ -260,7 +261,7 @@ static size_t ended_after(const res_versus *versus, size_t pairs, bool decided)
 }
 
 static const char advice[] = "An idle machine detects smaller differences. For steps below a "
-                             "millisecond, --idle-cores awake helps, too.\n";
+                             "millisecond, --idle-cores awake helps, too.";
 /* "Interim analyses: 3 decided after 5 pairs, 1 after 8, 2 undecided after 12." */
 static void note_looks(res_versus *versus)
 {
@@ -285,7 +286,9 @@ static void note_looks(res_versus *versus)
         }
     }
     if (line.data)
-        bn_text_printf(&versus->notes, "Interim analyses: %s.\n%s", line.data, open ? advice : "");
+        res_versus_add_note(versus, RES_NOTE_INTERIM, "Interim analyses: %s.", line.data);
+    if (open)
+        res_versus_add_note(versus, RES_NOTE_ADVICE, "%s", advice);
     bn_text_free(&line);
 }
 
@@ -293,18 +296,19 @@ static void note_end(session *s)
 {
     res_versus *versus = &s->compare->versus;
     if (job_interrupted())
-        bn_text_puts(&versus->notes, "Interrupted: the verdicts are on the measured pairs.\n");
+        res_versus_add_note(versus, RES_NOTE_INTERRUPTED,
+                            "Interrupted: the verdicts are on the measured pairs.");
     else if (s->out_of_time)
-        bn_text_printf(&versus->notes, "The budget of %.0f s ended the comparison.\n",
-                       s->compare->options->budget);
+        res_versus_add_note(versus, RES_NOTE_BUDGET, "The budget of %.0f s ended the comparison.",
+                            s->compare->options->budget);
     else if (s->changed)
-        bn_text_puts(&versus->notes,
-                     "A file was replaced: the verdicts are on the pairs before.\n");
+        res_versus_add_note(versus, RES_NOTE_REPLACED,
+                            "A file was replaced: the verdicts are on the pairs before.");
     if (compare_with_interim(s->compare->options))
         note_looks(versus);
     res_versus_note_pairs(versus);
-    bn_text_printf(&versus->notes, "%zu processes in %.0f s; records: %s\n", s->done,
-                   (double)(bn_now_ns() - s->begun_ns) / 1e9, s->compare->store);
+    res_versus_add_note(versus, RES_NOTE_SPENT, "%zu processes in %.0f s; records: %s", s->done,
+                        (double)(bn_now_ns() - s->begun_ns) / 1e9, s->compare->store);
 }
 
 /* Whether two processes can hold each runtime's device at once. */

@@ -49,7 +49,7 @@ static bn_code check_store(const char *store, bn_status *st)
         return bn_fail(st, BN_INVALID,
                        "builds are not kept in %s, which others may write: chmod go-w %s", store,
                        store);
-    if (!bn_names_hold(store, whole))
+    if (!bn_path_protected(store, whole))
         return bn_fail(st, BN_INVALID, "builds are not kept in %s: others could rename files in %s",
                        store, whole);
     return BN_OK;

@@ -281,8 +281,8 @@ static bn_code check_same(night_folder *t, int which, const struct stat *info, c
     return BN_OK;
 }
 
-/* The same of the folder NAME in PARENT, which is WHICH; *FD is open then, or -1 where there is
- * none yet. */
+/* check_same for the folder NAME in PARENT, which is folder WHICH; opens it as *FD, -1 where
+ * there is none yet. */
 static bn_code check_inside(night_folder *t, int which, int parent, const char *name,
                             const char *path, int *fd, bn_status *st)
 {

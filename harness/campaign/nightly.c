@@ -456,8 +456,7 @@ typedef struct night_line {
 static const cli_option rows[] = {
     {"suite", "FILE", CLI_TEXT, AT(own.suite), .choices = SUITE_NAMES, .open = true,
      .text = "what to run: a suite file, or " SUITE_NAMES},
-    {"store", "DIR", CLI_TEXT, AT(suites.store), .fallback = "bench-results", .also = "results",
-     .text = "folder of records, one HDF5 file for each experiment of each process"},
+    JOB_STORE_ROW(AT(suites.store)),
     {"report", "DIR", CLI_TEXT, AT(own.report), .text = "folder of the page, index.html"},
     {"site", "DIR", CLI_TEXT, AT(own.site),
      .text = "folder of a site over the whole store, as bench report --site makes it; grown by the "
@@ -471,7 +470,7 @@ static const cli_option rows[] = {
              "hours)"},
     {"keep-builds", "N", CLI_NUMBER, AT(own.keep_builds), .fallback = "2", .most = 100,
      .text = "builds of each runtime that the store keeps, so that the next night can measure the "
-             "last one again beside its own; 0: none, and a night claims less"},
+             "last one again alongside its own; 0: none, and a night claims less"},
     CLI_FORMAT_ROW(AT(suites.output.format), "text, narrow", "text, or narrow: text in 80 columns"),
     {"force", NULL, CLI_FLAG, AT(suites.output.force),
      .text = "of no effect: pages are replaced, since they can be made again from the records"},

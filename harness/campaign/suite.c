@@ -227,8 +227,7 @@ const cli_table *suite_table(void)
 }
 
 static const cli_option own_rows[] = {
-    {"store", "DIR", CLI_TEXT, AT(store), .fallback = "bench-results", .also = "results",
-     .text = "folder of records, one HDF5 file for each experiment of each process"},
+    JOB_STORE_ROW(AT(store)),
 };
 
 static int run(void *options, const cli_call *call)

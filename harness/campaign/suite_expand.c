@@ -313,7 +313,7 @@ static json_t *merged(const json_t *base, const json_t *over)
 }
 
 /* DEFAULTS for a matrix that runs WORK (new reference), without what they say of models: that is no
- * mistake beside a recording or a program. */
+ * mistake together with a recording or a program. */
 static json_t *defaults_for(const char *work, const json_t *defaults)
 {
     json_t *rest = merged(NULL, defaults);

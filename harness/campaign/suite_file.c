@@ -109,7 +109,7 @@ static bn_code refuse_suite(const char *word, bn_status *st)
         "there is no suite %s", word);
 }
 
-/* Looks for the suite WORD beside the program; what is a stranger's goes into PASSED. BN_NOT_FOUND
+/* Looks for the suite WORD next to the program; files of other users go into PASSED. BN_NOT_FOUND
  * without words. */
 static bn_code find_own(const char *word, char *path, size_t size, bn_text *passed, bn_status *st)
 {
@@ -165,8 +165,8 @@ static const char *shown(const json_t *value, char text[128])
     return text;
 }
 
-/* As suite_fail: WHAT is wrong with the value at AT, or with KEY with its name, and MEANT says what
- * may have been meant. */
+/* suite_fail with WHAT is wrong at AT: with the value, or with KEY with its name. MEANT is the
+ * suggestion. */
 static bn_code refuse(const suite_text *s, const char *at, bool key, const char *what,
                       bn_meant meant, bn_status *st)
 {
@@ -175,7 +175,7 @@ static bn_code refuse(const suite_text *s, const char *at, bool key, const char 
     return suite_fail(s, at, key, st, "%s%s", what, behind);
 }
 
-/* The same of a member called KEY, where there are those of LIST, "a, b"; REST as in bn_meant. */
+/* refuse of an unknown member KEY; LIST, "a, b", are the known ones, and REST is as in bn_meant. */
 static bn_code refuse_member(const suite_text *s, const char *at, const char *what, const char *key,
                              const char *rest, const char *list, bn_status *st)
 {
@@ -184,7 +184,7 @@ static bn_code refuse_member(const suite_text *s, const char *at, const char *wh
     return refuse(s, at, true, what, (bn_meant){bn_near_best(&near), rest, list}, st);
 }
 
-/* The same of VALUE, which member M does not take. */
+/* refuse of VALUE, which member M does not take. */
 static bn_code refuse_value(const suite_text *s, const char *at, const suite_member *m,
                             const json_t *value, bn_meant meant, bn_status *st)
 {

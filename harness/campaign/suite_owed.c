@@ -66,7 +66,7 @@ cli_exit suite_owed_say(const suite_owed *owed, const suite_spec *suite,
         return split ? CLI_EXIT_OK : code;
     }
     if (owed->count && split) {
-        /* The same command, since its other options choose runs, too. */
+        /* Print the whole command: its other options select runs, too. */
         cli_say(
             "suite %s: this shard is complete; other shards owe %zu of %zu processes; when they "
             "have ended, the same command with --shard none runs the rest",

@@ -22,7 +22,7 @@ static const char *skip_string(const char *p)
     return *p ? p + 1 : p;
 }
 
-/* Behind the value at P: brackets are counted, strings may hold some. */
+/* Returns the end of the value at P. Counts brackets, except in strings. */
 static const char *skip_value(const char *p)
 {
     int depth = 0;

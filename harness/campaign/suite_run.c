@@ -151,7 +151,7 @@ static void count_run(carry *c, const job_kept *kept, const char *title)
     note(c, &kept->failure, title);
 }
 
-/* The same for a control, whose failure does not count as the suite's. */
+/* Counts a control, whose failure is not the suite's. */
 static void count_control(carry *c, const job_kept *kept, const char *title)
 {
     c->controls++;
@@ -186,8 +186,7 @@ static void finish_run(carry *c, size_t index, const job_kept *kept, double seco
         res_record_free(kept->record);
 }
 
-/* Of the runs from FIRST on that are one process, those to run, in LIST. *END is behind the last.
- */
+/* Lists in LIST which of the runs of one process, FIRST to *END, are to run. */
 static size_t collect(const carry *c, size_t first, size_t list[JOB_MOST_MEMBERS], size_t *end)
 {
     const suite_run *head = &c->plan->runs[first];
@@ -437,7 +436,7 @@ static void print_table(const carry *c, const suite_owed *owed, res_format forma
     free(all);
 }
 
-/* Of all processes. */
+/* Time of all processes, summed. */
 static job_spent spent_of(const carry *c)
 {
     job_spent all = {0};

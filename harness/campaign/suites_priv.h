@@ -59,7 +59,7 @@ typedef struct suite_member {
 } suite_member;
 /* Fills *MEMBER with member INDEX: first the axes, then how to measure. False after the last. */
 bool suite_member_at(size_t index, suite_member *member);
-/* The same by NAME; false where there is none. */
+/* The member called NAME; false where there is none. */
 bool suite_member_of(const char *name, suite_member *member);
 /* Reads VALUE of a SUITE_SPAN member, a number of seconds or text as "500ms"; false for others. */
 bool suite_seconds(const json_t *value, double *seconds);
@@ -93,8 +93,8 @@ struct suite_item {
     const char *plugin; /* the file of its plugin; "": known to its framework only */
     const char *sha256; /* of that file; "" likewise */
     char title[320];
-    /* The same on another build of the runtime, to be measured right before or after each
-     * repetition of this one; NULL: there is none. A control has none itself. */
+    /* Its control: the same experiment on another build of the runtime, measured right before or
+     * after each repetition; NULL: none. A control has none itself. */
     const suite_item *control;
     const suite_item *control_of; /* of a control: that one; NULL: it is none */
 };
@@ -127,7 +127,7 @@ BN_MUST_USE bn_code suite_find(const char *word, char *path, size_t size, bn_sta
 /* Reads and validates FILE; no items yet. Wrong contents are BN_INVALID with the place.
  * Ends with suite_close, also after a failure. */
 BN_MUST_USE bn_code suite_open(const char *file, suite_spec *suite, bn_status *st);
-/* The same with TEXT (copied) as the contents of FILE. */
+/* suite_open with TEXT (copied) as the contents of FILE. */
 BN_MUST_USE bn_code suite_parse(const char *file, const char *text, suite_spec *suite,
                                 bn_status *st);
 /* Fills in the items, each combination once, in the file's order. OPTIONS has the store, and

@@ -67,55 +67,55 @@ static void note_break(cause_state *s, const mode_where *where, const char *reas
 
 /* ---- reads, and ops of the host -------------------------------------------------------------- */
 
-static void on_read(void *context, const mode_read_told *told)
+static void on_read(void *context, const mode_read_event *event)
 {
     cause_state *s = context;
-    json_t *item = item_at(s->reads, &told->where, "kind", "read");
-    json_t *value = cause_value_json(&told->type, told->value);
+    json_t *item = item_at(s->reads, &event->where, "kind", "read");
+    json_t *value = cause_value_json(&event->type, event->value);
     bn_text key = {0};
-    if (told->breaks)
-        note_break(s, &told->where, "read");
+    if (event->breaks)
+        note_break(s, &event->where, "read");
     count(s, item);
     if (!json_object_get(item, "first"))
         json_object_set(item, "first", value);
     json_object_set(item, "last", value);
-    json_object_set_new(item, "type", cause_type_json(&told->type));
-    json_object_set_new(item, "bytes", json_integer((json_int_t)tg_type_bytes(&told->type)));
+    json_object_set_new(item, "type", cause_type_json(&event->type));
+    json_object_set_new(item, "bytes", json_integer((json_int_t)tg_type_bytes(&event->type)));
     res_why_put_where(item, &key);
-    json_t *read = where_json(&told->where);
+    json_t *read = where_json(&event->where);
     json_object_set(read, "value", value);
     json_object_set_new(s->step_reads, key.data ? key.data : "", read);
     bn_text_free(&key);
     json_decref(value);
 }
 
-static void on_host(void *context, const mode_host_told *told)
+static void on_host(void *context, const mode_host_event *event)
 {
     cause_state *s = context;
     char reason[64];
-    json_t *item = item_at(s->host_ops, &told->where, "op", told->op);
-    snprintf(reason, sizeof reason, "op of the host: %s", told->op);
-    if (told->breaks)
-        note_break(s, &told->where, reason);
+    json_t *item = item_at(s->host_ops, &event->where, "op", event->op);
+    snprintf(reason, sizeof reason, "op of the host: %s", event->op);
+    if (event->breaks)
+        note_break(s, &event->where, reason);
     count(s, item);
-    json_object_set_new(item, "in", cause_type_json(&told->in));
-    json_object_set_new(item, "out", cause_type_json(&told->out));
-    add(item, "read_ns", (int64_t)told->read_ns);
-    add(item, "compute_ns", (int64_t)told->compute_ns);
-    add(item, "send_ns", (int64_t)told->send_ns);
+    json_object_set_new(item, "in", cause_type_json(&event->in));
+    json_object_set_new(item, "out", cause_type_json(&event->out));
+    add(item, "read_ns", (int64_t)event->read_ns);
+    add(item, "compute_ns", (int64_t)event->compute_ns);
+    add(item, "send_ns", (int64_t)event->send_ns);
 }
 
 /* ---- guards that fail ------------------------------------------------------------------------ */
 
-static json_t *statics_miss(const cause_state *s, const mode_miss_told *told)
+static json_t *statics_miss(const cause_state *s, const mode_miss_event *event)
 {
     const model *m = s->instance;
     const char *name;
     double from, to;
     json_t *miss = json_pack("{ss}", "guard", "argument");
-    if (told->was_bytes == told->bytes &&
-        model_static_value(m, told->was, told->offset, &name, &from) &&
-        model_static_value(m, told->now, told->offset, &name, &to)) {
+    if (event->was_bytes == event->bytes &&
+        model_static_value(m, event->was, event->offset, &name, &from) &&
+        model_static_value(m, event->now, event->offset, &name, &to)) {
         json_object_set_new(miss, "subject", json_string(name));
         json_object_set_new(miss, "from", cause_real_json(from));
         json_object_set_new(miss, "to", cause_real_json(to));
@@ -123,30 +123,30 @@ static json_t *statics_miss(const cause_state *s, const mode_miss_told *told)
     return miss;
 }
 
-static json_t *type_miss(const mode_miss_told *told)
+static json_t *type_miss(const mode_miss_event *event)
 {
     return json_pack("{ss so so so}", "guard", "type", "subject",
-                     res_json_text(tg_tensor_name(told->variable)), "from",
-                     cause_type_json(&told->type), "to",
-                     cause_type_json(tg_tensor_type(told->variable)));
+                     res_json_text(tg_tensor_name(event->variable)), "from",
+                     cause_type_json(&event->type), "to",
+                     cause_type_json(tg_tensor_type(event->variable)));
 }
 
-static json_t *value_miss(const mode_miss_told *told)
+static json_t *value_miss(const mode_miss_event *event)
 {
-    json_t *miss = where_json(&told->read->where);
+    json_t *miss = where_json(&event->read->where);
     json_object_update_new(miss, json_pack("{ss so sI}", "guard", "value", "to",
-                                           cause_value_json(&told->read->type, told->read->value),
-                                           "branches", (json_int_t)told->branches));
+                                           cause_value_json(&event->read->type, event->read->value),
+                                           "branches", (json_int_t)event->branches));
     return miss;
 }
 
-static void on_miss(void *context, const mode_miss_told *told)
+static void on_miss(void *context, const mode_miss_event *event)
 {
     cause_state *s = context;
-    json_t *miss = told->miss == MODE_MISS_STATICS ? statics_miss(s, told)
-                   : told->miss == MODE_MISS_TYPE  ? type_miss(told)
-                   : told->miss == MODE_MISS_VALUE ? value_miss(told)
-                                                   : json_pack("{ss}", "guard", "call");
+    json_t *miss = event->miss == MODE_MISS_STATICS ? statics_miss(s, event)
+                   : event->miss == MODE_MISS_TYPE  ? type_miss(event)
+                   : event->miss == MODE_MISS_VALUE ? value_miss(event)
+                                                    : json_pack("{ss}", "guard", "call");
     json_object_set_new(miss, "step", json_integer(s->step));
     json_array_append_new(s->misses, miss);
 }
@@ -192,15 +192,15 @@ static void *copy_of(const void *from, size_t size)
     return copy;
 }
 
-static cause_graph graph_of(cause_state *s, const mode_graph_told *told)
+static cause_graph graph_of(cause_state *s, const mode_graph_event *event)
 {
     const mode_call *call = s->call;
-    cause_graph g = {.position = s->position, .step = s->step, .length = told->length};
-    snprintf(g.label, sizeof g.label, "%s", told->label);
-    g.inputs = inputs_json(told->graph);
+    cause_graph g = {.position = s->position, .step = s->step, .length = event->length};
+    snprintf(g.label, sizeof g.label, "%s", event->label);
+    g.inputs = inputs_json(event->graph);
     g.reads = json_deep_copy(s->step_reads);
     g.statics = copy_of(call->statics, call->static_bytes);
-    g.text = copy_of(told->text, told->length);
+    g.text = copy_of(event->text, event->length);
     return g;
 }
 
@@ -213,15 +213,15 @@ static cause_graph *find_last(const cause_state *s, const cause_graph *g)
     return NULL;
 }
 
-static void add_graph(cause_state *s, const mode_graph_told *told)
+static void add_graph(cause_state *s, const mode_graph_event *event)
 {
     tg_graph_cost cost;
-    tg_graph_measure(told->graph, &cost);
+    tg_graph_measure(event->graph, &cost);
     json_t *graph = json_pack(
         "{sI ss sI sI sI sI sf sf sb sI sI}", "number", (json_int_t)json_array_size(s->graphs) + 1,
-        "part", told->label, "step", (json_int_t)s->step, "ops", (json_int_t)cost.nodes, "inputs",
-        (json_int_t)told->graph->input_count, "outputs", (json_int_t)told->graph->output_count,
-        "flops", cost.flops, "compile_ns", (double)told->compile_ns, "from_disk", told->from_disk,
+        "part", event->label, "step", (json_int_t)s->step, "ops", (json_int_t)cost.nodes, "inputs",
+        (json_int_t)event->graph->input_count, "outputs", (json_int_t)event->graph->output_count,
+        "flops", cost.flops, "compile_ns", (double)event->compile_ns, "from_disk", event->from_disk,
         "runs", (json_int_t)0, "steps", (json_int_t)0);
     json_array_append_new(s->graphs, graph);
 }
@@ -236,15 +236,15 @@ static void add_recompile(cause_state *s, const cause_graph *was, const cause_gr
     json_array_append_new(s->recompiles, cause);
 }
 
-static void on_graph(void *context, const mode_graph_told *told)
+static void on_graph(void *context, const mode_graph_event *event)
 {
     cause_state *s = context;
-    cause_graph now = graph_of(s, told);
+    cause_graph now = graph_of(s, event);
     cause_graph *was = find_last(s, &now);
     s->position++;
-    if (told->anew)
-        add_graph(s, told);
-    if (told->anew && s->step > 1)
+    if (event->anew)
+        add_graph(s, event);
+    if (event->anew && s->step > 1)
         add_recompile(s, was, &now);
     if (was) {
         free_graph(was);

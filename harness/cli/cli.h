@@ -12,8 +12,8 @@
 
 /* ---- exit codes and messages (exit.c) ------------------------------------------ */
 
-/* As --help, the manual page and docs/exit-codes.md list them. compare and nightly have their
- * own (compare_priv.h). A greater code is a worse end. */
+/* Exit codes, as --help, the manual page and docs/exit-codes.md list them. compare and nightly have
+ * their own (compare_priv.h). A greater code is a worse end. */
 typedef enum cli_exit {
     CLI_EXIT_OK = 0,
     CLI_EXIT_FAILED = 1,      /* an experiment failed, verify or selftest did not pass */
@@ -26,7 +26,7 @@ typedef enum cli_exit {
 cli_exit cli_exit_for(bn_code code);
 /* Prints "bench: MESSAGE" on standard error; returns the exit code for ST's code. */
 cli_exit cli_complain(const bn_status *st);
-/* The same for the experiment called TITLE: "bench: TITLE: MESSAGE". Never CLI_EXIT_USAGE: the
+/* cli_complain for the experiment called TITLE: "bench: TITLE: MESSAGE". Never CLI_EXIT_USAGE: the
  * command line was valid, so a request that a worker refuses is a failed experiment. */
 cli_exit cli_complain_of(const char *title, const bn_status *st);
 
@@ -49,31 +49,32 @@ void cli_line_clear(void);
 /* All text is shown as bn_plain, since names and messages in it may come from outside. */
 /* To standard output: a page, whose ends of lines stay. */
 void cli_out(const char *format, ...) BN_PRINTF(1, 2);
-/* The same with TEXT, which it frees. */
+/* cli_out of TEXT, which it frees. */
 void cli_text(bn_text *text);
 /* To standard output: a line; its end is added. On a terminal one that is wider than it goes on in
  * further lines, so that words stay whole; else there is one line. */
 void cli_tell(const char *format, ...) BN_PRINTF(1, 2);
-/* The same two to standard error; each line of the page is broken as a line is. */
+/* To standard error: a page (cli_err), each line of which is broken as cli_tell does, and a line
+ * (cli_say). */
 void cli_err(const char *format, ...) BN_PRINTF(1, 2);
 void cli_say(const char *format, ...) BN_PRINTF(1, 2);
 /* A line to standard error about the progress of a run: --quiet leaves it out. */
 void cli_note(const char *format, ...) BN_PRINTF(1, 2);
-/* The same with a command in it: on terminals, too, it stays one line, which can be copied. */
+/* cli_note with a command in it: it stays one line on terminals, too, so that it can be copied. */
 void cli_note_command(const char *format, ...) BN_PRINTF(1, 2);
-/* Two such lines before the first of OF jobs: what they are, and behind "Ctrl-C " what happens
- * then, STOPPED. */
+/* Two cli_note lines before the first of OF jobs: what they are, and "Ctrl-C STOPPED", what an
+ * interrupt does. */
 void cli_note_plan(size_t of, const char *stopped, const char *format, ...) BN_PRINTF(3, 4);
-/* The same for a job that has ended, "JOB: WORDREST"; on a terminal WORD is green, or red where it
+/* cli_note of a job that has ended, "JOB: WORDREST"; on a terminal WORD is green, or red where it
  * is not GOOD. */
 void cli_note_end(const char *job, bool good, const char *word, const char *rest);
 /* PAGE to standard output, as cli_out; on a terminal where cli_is_long says so, through the pager.
  * That is BENCH_PAGER, else PAGER, else less; empty or cat: none. (pager.c) */
 void cli_show(const char *page);
-/* The same with TEXT, which it frees; nothing of a text that failed. */
+/* cli_show of TEXT, which it frees; prints nothing of a text that failed. */
 void cli_show_text(bn_text *text);
-/* The same with a page of help: on a terminal that is narrower than it, paragraphs and the texts of
- * options keep to its width. */
+/* cli_show of a page of help: its paragraphs and the texts of options are broken to the width of a
+ * narrower terminal. */
 void cli_show_help(const char *page);
 /* Whether standard output is a terminal with a pager, and PAGE longer than its screen. */
 bool cli_is_long(const char *page);
@@ -130,7 +131,7 @@ void cli_list_put(const cli_list *list, bn_text *out);
 bool cli_list_has(const cli_list *list, const char *word);
 
 /* Reads TEXT, "500ms", "90s", "10m" or "2h", into SECONDS; a number alone is of UNIT_S seconds.
- * False for anything else. (parse.c) */
+ * False for anything else. (values.c) */
 bool cli_span_read(const char *text, double unit_s, double *seconds);
 
 /* ---- rows of options (rows.c) ----------------------------------------------------- */
@@ -289,7 +290,7 @@ typedef struct cli_config {
  * take; the options are then filled in part. REPLACED is to be freed also after a failure. */
 BN_MUST_USE bn_code cli_read(cli_call *call, const cli_config *config, int argc, char **argv,
                              bn_status *st);
-/* The same of COMMAND alone, of no program: with its defaults where ARGC is 0. */
+/* cli_read for COMMAND without a program and a file of defaults; ARGC 0: its defaults. */
 BN_MUST_USE bn_code cli_read_alone(const cli_command *command, int argc, char **argv,
                                    void *options, bn_arena *memory, cli_call *call, bn_status *st);
 /* The name of the first option given that is about ABOUT; NULL: none. */
@@ -329,9 +330,10 @@ enum {
     CLI_OUT_VERBOSE = 1 << 2,
     CLI_OUT_FORCE = 1 << 3, /* of files that cannot be made again from records */
     CLI_OUT_QUIET = 1 << 4,
-    CLI_OUT_HELP = 1 << 5, /* help and version */
+    CLI_OUT_HELP = 1 << 5,
+    CLI_OUT_VERSION = 1 << 6,
     CLI_OUT_MAN = 1 << 7,
-    CLI_OUT_EVERY = CLI_OUT_QUIET | CLI_OUT_HELP | 1 << 6,
+    CLI_OUT_EVERY = CLI_OUT_QUIET | CLI_OUT_HELP | CLI_OUT_VERSION,
     CLI_OUT_TABLES = CLI_OUT_EVERY | CLI_OUT_FORMAT | CLI_OUT_WIDE | CLI_OUT_VERBOSE
 };
 const cli_table *cli_output_table(void);
@@ -350,10 +352,10 @@ BN_MUST_USE bn_code cli_check_new(const cli_output *output, const char *option, 
 bool cli_is_narrow(const cli_output *output);
 /* The format that tables are printed in: OUTPUT's, or "narrow" where cli_is_narrow says so. */
 const char *cli_format(const cli_output *output);
-/* Of a page that keeps to the terminal's width, and the same with all columns, the one for
- * cli_show: WIDE where it goes through the pager, which moves sideways. WIDE may be empty. */
+/* Chooses the page for cli_show: NARROW, which keeps to the terminal's width, or WIDE, with all
+ * columns, where it goes through the pager, which can scroll sideways. WIDE may be empty. */
 const bn_text *cli_page_of(const bn_text *narrow, const bn_text *wide);
-/* Shows that one, unless it failed, and frees both. */
+/* Shows the page that cli_page_of chooses, unless it failed, and frees both. */
 void cli_show_either(bn_text *narrow, bn_text *wide);
 
 #endif

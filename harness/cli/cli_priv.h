@@ -27,7 +27,7 @@ BN_MUST_USE bn_code cli_set_member(const cli_call *call, const cli_option *row, 
  * those for CALL's. Options that can be repeated have none. (config.c) */
 BN_MUST_USE bn_code cli_config_apply(const cli_call *call, const cli_config *config, bn_status *st);
 
-/* The same for an option on the command line, which counts as given. (values.c) */
+/* cli_set_member for an option on the command line, which counts as given. (values.c) */
 BN_MUST_USE bn_code cli_give_option(cli_call *call, const cli_option *row, const char *value,
                                     bn_status *st);
 /* The literal second words of COMMAND, "models, ops" of "models|ops"; empty: none. (rows.c) */

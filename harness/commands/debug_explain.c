@@ -18,7 +18,7 @@ typedef bn_code report_of(const job_experiment *e, const job_order *order, bn_te
 /* Whether bench itself traces the steps of E into graphs. */
 static bool is_traced(const job_experiment *e)
 {
-    return !e->program && !job_is_framework(&e->what) && strcmp(e->what.mode, "eager") != 0;
+    return !e->program && !job_is_framework(&e->what) && !job_mode_by_op(e->what.mode);
 }
 
 /* Whether an experiment of LIST before INDEX has the same step: all modes trace the same. */

@@ -400,7 +400,7 @@ static void put_ran(const debug_run *d, bn_text *out)
     bn_text words = {0};
     job_spent_words(d->run->spent, &words);
     put_paragraph(out, words.data ? words.data : "");
-    /* Also while parts ran steps of their own. */
+    /* Also true when the user interrupts the steps that reports run themselves. */
     if (d->run->interrupted || job_interrupted())
         put_paragraph(out, "The run was interrupted: the reports cover what ran until then.");
     bn_text_puts(out, "<ul>\n");

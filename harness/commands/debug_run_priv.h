@@ -47,9 +47,9 @@ BN_MUST_USE bn_code command_debug_write(const command_metering *own, const comma
 
 /* ---- steps of their own (debug_explain.c) ---------------------------------------------- */
 
-/* Of the COUNT experiments LIST that bench traces, until the user interrupts: appends the output of
- * bench explain on the first steps of each, and of bench study scopes on each different step; or
- * why that failed. */
+/* For the COUNT experiments LIST, as far as bench traces them and until the user interrupts:
+ * appends the output of bench explain on the first steps of each, and of bench study scopes on
+ * each different step; or why that failed. */
 void command_debug_explain(const job_experiment *list, size_t count, bn_text *out);
 void command_debug_scopes(const job_experiment *list, size_t count, bn_text *out);
 

@@ -24,7 +24,7 @@ static void put_row(const rec_checkup *checkup, const rec_finding *c, json_t *ro
         bn_text_free(&texts[i]);
 }
 
-/* As a table, for formats without room for sentences. */
+/* Appends CHECKUP as a table, for formats without sentences. */
 static void put_sheet(const rec_checkup *checkup, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {{"rule", false},

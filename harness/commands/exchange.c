@@ -252,8 +252,7 @@ static const cli_option import_rows[] = {
     {"from", "FORMAT", CLI_TEXT, AT(from), .choices = RES_IMPORT_NAMES,
      .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
              "them; without it, folders of recordings"},
-    {"store", "DIR", CLI_TEXT, AT(store), .fallback = "bench-results",
-     .text = "folder of records, one HDF5 file for each experiment of each process"},
+    JOB_STORE_ROW(AT(store)),
     {"model", "NAME", CLI_TEXT, AT(recorded.name), .apart = true,
      .text = "the recording's name in tables; by default that of the script"},
     {"phase", "NAME", CLI_TEXT, AT(phase), .apart = true,

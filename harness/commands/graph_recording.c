@@ -1,6 +1,6 @@
 /*
  * graph_recording.c - bench diff of recordings: programs of one name, either of two recordings or,
- * of one, each beside the one that its process compiled before.
+ * of one, each next to the one that its process compiled before.
  */
 #include "harness/commands/graph_priv.h"
 #include "harness/commands/recording_priv.h"

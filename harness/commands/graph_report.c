@@ -207,12 +207,6 @@ static json_t *signature_json(const shlo_graph *g)
                      "statements", (json_int_t)g->of_kind[SHLO_OP]);
 }
 
-/* VALUE, null where it is NaN or infinite (new reference). */
-static json_t *number_json(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* BYTES, null below 0: the compiler did not report them (new reference). */
 static json_t *bytes_json(int64_t bytes)
 {
@@ -228,10 +222,10 @@ static json_t *graph_json(const indexed *graph)
         "{ss ss so so sI so so s{so so so so so}}", "hash", x->fingerprint, "graph", x->graph,
         "file", graph->graph ? json_string(file) : json_null(), "fault",
         graph->graph ? json_null() : json_string(graph->why), "nodes", (json_int_t)x->nodes,
-        "flops", number_json(x->flops), "bytes", number_json(x->bytes), "memory", "argument_bytes",
-        bytes_json(x->argument_bytes), "result_bytes", bytes_json(x->result_bytes), "temp_bytes",
-        bytes_json(x->temp_bytes), "code_bytes", bytes_json(x->code_bytes), "peak_bytes",
-        bytes_json(x->peak_bytes));
+        "flops", res_json_real(x->flops), "bytes", res_json_real(x->bytes), "memory",
+        "argument_bytes", bytes_json(x->argument_bytes), "result_bytes",
+        bytes_json(x->result_bytes), "temp_bytes", bytes_json(x->temp_bytes), "code_bytes",
+        bytes_json(x->code_bytes), "peak_bytes", bytes_json(x->peak_bytes));
     json_t *signature = graph->graph ? signature_json(graph->graph) : NULL;
     if (signature) {
         json_object_update(o, signature);
@@ -348,7 +342,7 @@ static void put_row(report *r, const res_record *record, size_t row, json_t *lis
     json_t *o = json_pack("{ss ss si so}", "graph", x->graph, "hash", x->fingerprint, "per_step",
                           x->per_step, "optimized", put_optimized(r, x));
     if (before != SIZE_MAX) {
-        /* It has its place among the graphs: its row came first. */
+        /* It is in the list of graphs already: its row came earlier. */
         const size_t other = graph_of(r, &record->executions[before]);
         json_object_set_new(o, "against", json_string(record->executions[before].fingerprint));
         json_object_set_new(o, "difference", put_difference(r, &r->graphs[other], &r->graphs[own]));

@@ -1,4 +1,4 @@
-/* list.c - bench list models|modes|front-ends|runtimes|ops. */
+/* list.c - bench list models|modes|frameworks|runtimes|ops. */
 #include "harness/frontends/frontends.h"
 #include "harness/jobs/jobs.h"
 #include "models/model.h"
@@ -115,7 +115,7 @@ static json_t *python_words(const frontend_place *place, bool whole)
 
 /* "details" is for JSON alone. A Python that lacks a pinned package is not installed: it is being
  * made, or its making was interrupted. */
-static json_t *describe_front_end(const frontend_info *row)
+static json_t *describe_framework(const frontend_info *row)
 {
     frontend_place place = {.python = ""};
     bn_status why = {.code = BN_OK};
@@ -132,7 +132,7 @@ static json_t *describe_front_end(const frontend_info *row)
                      pinned, "versions", versions ? versions : json_null());
 }
 
-static json_t *list_front_ends(const job_matrix *matrix, bn_status *st)
+static json_t *list_frameworks(const job_matrix *matrix, bn_status *st)
 {
     json_t *list = json_array();
     const frontend_info *row;
@@ -142,7 +142,7 @@ static json_t *list_front_ends(const job_matrix *matrix, bn_status *st)
                                     "none", "modes", "eager,lazy,capture", "installed", 1,
                                     "versions", "", "where", "bench itself (bench list modes)"));
     for (size_t i = 0; (row = frontend_at(i)); i++)
-        json_array_append_new(list, describe_front_end(row));
+        json_array_append_new(list, describe_framework(row));
     return list;
 }
 
@@ -281,27 +281,29 @@ static void print_sheet(const json_t *list, res_format format, const cli_output 
     cli_show_either(&out, &wide);
 }
 
+static const struct {
+    const char *name;
+    json_t *(*make)(const job_matrix *matrix, bn_status *st);
+} lists[] = {{"models", list_models},
+             {"modes", list_modes},
+             {"frameworks", list_frameworks},
+             {"runtimes", list_runtimes},
+             {"ops", list_ops}};
+
+static const char *name_at(size_t i)
+{
+    return i < sizeof lists / sizeof *lists ? lists[i].name : NULL;
+}
+
 static int show_list(const job_matrix *matrix, const cli_output *output, const char *what)
 {
-    static const struct {
-        const char *name;
-        json_t *(*make)(const job_matrix *matrix, bn_status *st);
-    } lists[] = {{"models", list_models},
-                 {"modes", list_modes},
-                 {"front-ends", list_front_ends},
-                 {"runtimes", list_runtimes},
-                 {"ops", list_ops}};
     bn_status st = {.code = BN_OK};
-    const size_t count = sizeof lists / sizeof *lists;
-    size_t i = 0;
-    while (i < count && strcmp(lists[i].name, what) != 0)
-        i++;
     res_format format;
-    if (i == count)
-        bn_fail_choice(&st, "list", what, "models, modes, front-ends, runtimes or ops");
-    if (st.code != BN_OK || res_format_parse(cli_format(output), &format, &st) != BN_OK)
+    size_t row;
+    if (bn_find_name("list", what, name_at, &row, &st) != BN_OK ||
+        res_format_parse(cli_format(output), &format, &st) != BN_OK)
         return (int)cli_complain(&st);
-    json_t *list = lists[i].make(matrix, &st);
+    json_t *list = lists[row].make(matrix, &st);
     if (!list)
         return (int)cli_complain(&st);
     if (format == RES_TABLE_JSON)
@@ -325,11 +327,11 @@ static int list(void *options, const cli_call *call)
 
 const cli_command command_list = {
     .name = "list",
-    .usage = "bench list models|modes|front-ends|runtimes|ops",
+    .usage = "bench list models|modes|frameworks|runtimes|ops",
     .summary = "list the models, modes, frameworks, runtimes or ops",
     .section = JOB_SECTION_LOOK,
     .also = "ls",
-    .words = "models|modes|front-ends|runtimes|ops",
+    .words = "models|modes|frameworks|runtimes|ops",
     .most_words = 1,
     .size = sizeof(list_options),
     .output = offsetof(list_options, output),

@@ -46,7 +46,7 @@ typedef struct recording {
     char path[PATH_MAX]; /* absolute */
     int folder;          /* open; -1: not yet */
     bool ours;           /* there was no recording in it before this one */
-    job_way way;
+    job_interposer interposer;
     json_t *about; /* recording.json */
 } recording;
 
@@ -79,7 +79,7 @@ static bn_code open_folder(const char *given, recording *r, bn_status *st)
     bn_code code = bn_private_folder(path, &r->folder, st);
     if (code != BN_OK)
         return code;
-    /* Of several that begin at once in one folder, the one that makes the file records. */
+    /* If several programs begin in one folder at once, the one that creates this file records. */
     int claim = -1;
     if (!has_recording(r->folder))
         claim =
@@ -128,18 +128,19 @@ static void describe(recording *r, const record_options *own, const char *const 
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
     if (!getcwd(here, sizeof here))
         here[0] = '\0';
-    const char *how = strcmp(r->way.runtime, "cuda") == 0  ? "preloaded"
-                      : strcmp(r->way.runtime, "tpu") == 0 ? "TPU_LIBRARY_PATH"
-                                                           : "plugin path";
+    const char *how = strcmp(r->interposer.runtime, "cuda") == 0  ? "preloaded"
+                      : strcmp(r->interposer.runtime, "tpu") == 0 ? "TPU_LIBRARY_PATH"
+                                                                  : "plugin path";
     r->about = json_pack(
         "{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:{s:o, s:s}, s:o, s:O, s:o, s:o*}",
         "bench_recording", 1, "time", stamp, "command", words_json(words), "folder",
         res_json_text(here), "limit_bytes", (json_int_t)own->limit_bytes, "runtime", "name",
-        res_json_text(r->way.runtime), "path", res_json_text(r->way.plugin), "sha256",
-        r->way.file ? json_string(rt_plugin_file_sha256(r->way.file)) : json_null(), "how", how,
-        "recorder", "path", res_json_text(r->way.recorder), "sha256",
-        rt_plugin_file_sha256(r->way.recorder_file), "environment", environment_json(), "variables",
-        r->way.variables, "host", job_host_describe(), "process", job_process_describe());
+        res_json_text(r->interposer.runtime), "path", res_json_text(r->interposer.plugin), "sha256",
+        r->interposer.file ? json_string(rt_plugin_file_sha256(r->interposer.file)) : json_null(),
+        "how", how, "recorder", "path", res_json_text(r->interposer.recorder), "sha256",
+        rt_plugin_file_sha256(r->interposer.recorder_file), "environment", environment_json(),
+        "variables", r->interposer.variables, "host", job_host_describe(), "process",
+        job_process_describe());
 }
 
 static bn_code write_about(const recording *r, bn_status *st)
@@ -157,7 +158,7 @@ static json_t *digest_json(recording *r, const char *path)
 {
     char digest[BN_SHA256_TEXT];
     bn_status st = {.code = BN_OK};
-    if (job_way_digest(&r->way, path, digest, &st) == BN_OK)
+    if (job_interposer_digest(&r->interposer, path, digest, &st) == BN_OK)
         return json_string(digest);
     if (st.code == BN_CHANGED) {
         cli_say("bench: %s, so it is unknown which build ran", st.message);
@@ -172,10 +173,10 @@ static void add_digests(recording *r)
 {
     json_object_set_new(r->about, "changed", json_array());
     json_object_set_new(json_object_get(r->about, "recorder"), "sha256",
-                        digest_json(r, r->way.recorder));
-    if (r->way.plugin[0])
+                        digest_json(r, r->interposer.recorder));
+    if (r->interposer.plugin[0])
         json_object_set_new(json_object_get(r->about, "runtime"), "sha256",
-                            digest_json(r, r->way.plugin));
+                            digest_json(r, r->interposer.plugin));
 }
 
 /* Adds the recorded plugins, each once, with their digests: those of a preloaded recorder are known
@@ -190,8 +191,8 @@ static void add_plugins(recording *r, const rec_recording *what)
             if (!path[0] || json_object_get(plugins, path))
                 continue;
             json_object_set_new(plugins, path,
-                                strcmp(path, r->way.plugin) == 0 ? json_incref(known)
-                                                                 : digest_json(r, path));
+                                strcmp(path, r->interposer.plugin) == 0 ? json_incref(known)
+                                                                        : digest_json(r, path));
         }
     json_object_set_new(r->about, "plugins", plugins);
 }
@@ -254,15 +255,16 @@ static void say_profile(const rec_process *p)
 static void say_nothing_recorded(const recording *r)
 {
     cli_say("bench: nothing was recorded in %s. What to check:", r->path);
-    cli_say("  - does the program run on the runtime %s? Another: --runtime NAME", r->way.runtime);
-    if (strcmp(r->way.runtime, "cuda") == 0)
+    cli_say("  - does the program run on the runtime %s? Another: --runtime NAME",
+            r->interposer.runtime);
+    if (strcmp(r->interposer.runtime, "cuda") == 0)
         cli_say("  - a framework with CUDA built in, and not as a PJRT plugin, cannot be recorded");
-    else if (strcmp(r->way.runtime, "tpu") == 0)
+    else if (strcmp(r->interposer.runtime, "tpu") == 0)
         cli_say("  - is libtpu loaded from TPU_LIBRARY_PATH, or does the program set that itself?");
     cli_say("  - does it, or its environment, choose a platform or a plugin by itself "
             "(JAX_PLATFORMS, jax.config, PJRT_DEVICE)?");
     cli_say("  - was it stopped before its first execution?");
-    if (r->way.conflicts.length > 0)
+    if (r->interposer.conflicts.length > 0)
         cli_say("  - variables that were set already: see the first lines of this run");
 }
 
@@ -309,19 +311,19 @@ static void say_recorded(recording *r, const record_options *own)
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static void say_way(const recording *r, bool verbose)
+static void say_interposer(const recording *r, bool verbose)
 {
-    const job_way *way = &r->way;
+    const job_interposer *interposer = &r->interposer;
     const char *name;
     json_t *value;
-    cli_note("bench: recording to %s, runtime %s%s%s", r->path, way->runtime,
-             way->plugin[0] ? ": " : ", preloaded", way->plugin);
-    json_object_foreach(way->variables, name, value)
+    cli_note("bench: recording to %s, runtime %s%s%s", r->path, interposer->runtime,
+             interposer->plugin[0] ? ": " : ", preloaded", interposer->plugin);
+    json_object_foreach(interposer->variables, name, value)
     {
         if (verbose)
             cli_note("bench: the program finds %s=%s", name, json_string_value(value));
     }
-    for (const char *at = way->conflicts.data; at && *at;) {
+    for (const char *at = interposer->conflicts.data; at && *at;) {
         const int length = (int)strcspn(at, "\n");
         cli_say("bench: %.*s", length, at);
         at += length + 1;
@@ -343,14 +345,14 @@ static bn_code begin_recording(const record_options *own, const char *const *wor
     char bytes[32];
     bn_code code = open_folder(own->folder, r, st);
     if (code == BN_OK)
-        code = job_way_make(own->runtime, words[0], r->path, &r->way, st);
+        code = job_interposer_make(own->runtime, words[0], r->path, &r->interposer, st);
     if (code != BN_OK)
         return code;
     snprintf(bytes, sizeof bytes, "%.0f", own->limit_bytes);
-    json_object_set_new(r->way.variables, RECORD_ENV_LIMIT, json_string(bytes));
+    json_object_set_new(r->interposer.variables, RECORD_ENV_LIMIT, json_string(bytes));
     if (own->profile > 0) {
         snprintf(bytes, sizeof bytes, "%lld", (long long)own->profile);
-        json_object_set_new(r->way.variables, RECORD_ENV_PROFILE, json_string(bytes));
+        json_object_set_new(r->interposer.variables, RECORD_ENV_PROFILE, json_string(bytes));
     }
     describe(r, own, words);
     return write_about(r, st);
@@ -380,9 +382,9 @@ static int record(const record_options *own, const char *const *words)
         code = (int)cli_complain(&st);
         remove_recording(&r);
     } else {
-        say_way(&r, own->output.verbose);
+        say_interposer(&r, own->output.verbose);
         const uint64_t start_ns = bn_now_ns();
-        if (command_program_run(words, r.way.variables, &code, &st) == BN_OK) {
+        if (command_program_run(words, r.interposer.variables, &code, &st) == BN_OK) {
             end_recording(own, &r, code, start_ns);
         } else {
             (void)cli_complain(&st);
@@ -390,7 +392,7 @@ static int record(const record_options *own, const char *const *words)
             remove_recording(&r);
         }
     }
-    job_way_free(&r.way);
+    job_interposer_free(&r.interposer);
     json_decref(r.about);
     if (r.folder >= 0)
         close(r.folder);

@@ -190,14 +190,15 @@ static command_group *make_groups(job_experiment *list, size_t of, int processes
         g->count = job_group_end(list, of, first) - first;
         job_group_begin(&g->group, processes, 0);
         g->group.separate = separate;
-        snprintf(g->group.why, sizeof g->group.why, "%s", separate ? "--separate" : "");
+        snprintf(g->group.why_separate, sizeof g->group.why_separate, "%s",
+                 separate ? "--separate" : "");
         first += g->count;
     }
     return groups;
 }
 
 /* Workers for the COUNT GROUPS, by the processes that they have so far. */
-static size_t workers_of(const command_group *groups, size_t count)
+static size_t count_workers(const command_group *groups, size_t count)
 {
     size_t sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -220,7 +221,7 @@ static void run_turn(run_state *run, command_group *groups, size_t count, size_t
     command_group *g = &groups[which];
     const size_t before = run->number, every = (size_t)run->metering->every;
     const uint64_t start = bn_now_ns();
-    run->planned = workers_of(groups, count);
+    run->planned = count_workers(groups, count);
     if (!run->output->quiet)
         job_pace_expect(run->paces, count, which);
     if (run_process(run, g, process))
@@ -257,7 +258,7 @@ static void run_groups(run_state *run, job_experiment *list, size_t of, int proc
             if (process <= groups[order[i]].group.processes)
                 run_turn(run, groups, count, order[i], process);
     }
-    run->planned = workers_of(groups, count);
+    run->planned = count_workers(groups, count);
     for (size_t i = 0; i < count; i++) {
         run->expected += (size_t)groups[i].group.processes * groups[i].count;
         job_spent_add(&run->spent, &groups[i].group.spent);
@@ -294,7 +295,7 @@ static void print_first_finding(const run_state *run, const char *store)
     bn_text_free(&text);
 }
 
-/* Commands that go on with the records. */
+/* Suggests commands for the records. */
 static void print_next(const run_state *run, const char *store)
 {
     const size_t done = run->spent.processes, of = run->planned;
@@ -378,7 +379,7 @@ static cli_exit report_timeline(const run_state *run, const job_matrix *matrix, 
 }
 
 /* Writes the folder of a debug run of the COUNT experiments LIST. */
-static cli_exit report_all(const run_state *run, const job_experiment *list, size_t count)
+static cli_exit write_debug_run(const run_state *run, const job_experiment *list, size_t count)
 {
     bn_status st = {.code = BN_OK};
     const command_debug_run what = {list,       count,       run->records,
@@ -391,8 +392,8 @@ static cli_exit report_all(const run_state *run, const job_experiment *list, siz
 }
 
 /* Further requested outputs of the COUNT experiments LIST. CODE is the run's own. */
-static cli_exit report_others(const run_state *run, const job_matrix *matrix,
-                              const job_experiment *list, size_t count, cli_exit code)
+static cli_exit write_further_outputs(const run_state *run, const job_matrix *matrix,
+                                      const job_experiment *list, size_t count, cli_exit code)
 {
     if (matrix->how.recordings)
         cli_note("[%zu/%zu] recordings: %s; next: bench steps DIR, of one of its folders",
@@ -400,7 +401,7 @@ static cli_exit report_others(const run_state *run, const job_matrix *matrix,
     if (matrix->how.graph_report && run->count > 0)
         code = worse(code, report_graphs(run, matrix));
     if (run->metering->debug)
-        code = worse(code, report_all(run, list, count));
+        code = worse(code, write_debug_run(run, list, count));
     return code;
 }
 
@@ -454,7 +455,7 @@ static int measure(job_matrix *matrix, const cli_output *output, const command_m
     run.separate = matrix->how.separate;
     code = run_all(&run, list, count, processes);
     code = report_timeline(&run, matrix, timeline, code);
-    code = report_others(&run, matrix, list, count, code);
+    code = write_further_outputs(&run, matrix, list, count, code);
 out:
     command_timeline_end(timeline);
     for (size_t i = 0; run.records && i < run.count; i++)
@@ -468,8 +469,8 @@ out:
     return (int)code;
 }
 
-/* Whether put_tables leaves the estimates out. */
-static bool leaves_estimates(const char *table, res_format format)
+/* Whether put_tables omits the estimates. */
+static bool omits_estimates(const char *table, res_format format)
 {
     const bool people = format != RES_TABLE_CSV && format != RES_TABLE_JSON;
     return strcmp(table, RES_TABLE_ESTIMATES) != 0 && !(people && strcmp(table, "speedup") == 0);
@@ -482,7 +483,7 @@ static void put_tables(const char *table, const res_collection *all,
                        bn_text *text)
 {
     const bool only = strcmp(table, RES_TABLE_ESTIMATES) == 0;
-    const bool below = !only && !leaves_estimates(table, format) && estimates->count > 0;
+    const bool below = !only && !omits_estimates(table, format) && estimates->count > 0;
     for (size_t i = 0; i < all->count && verbose && format != RES_TABLE_JSON; i++) {
         res_table_record(all->records[i], format, text);
         bn_text_putc(text, '\n');
@@ -526,7 +527,7 @@ static int show_table(const command_selection *selection, const char *table,
     }
     job_say_damaged(all.damaged, all.damaged_count);
     job_say_damaged(estimates.damaged, estimates.damaged_count);
-    if (leaves_estimates(table, format))
+    if (omits_estimates(table, format))
         command_say_estimates(estimates.count);
     put_tables(table, &all, &estimates, output->verbose, format, &text);
     if (cli_is_narrow(output) && text.data && cli_is_long(text.data))

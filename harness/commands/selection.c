@@ -11,9 +11,7 @@
 const cli_table *command_selection_table(void)
 {
     static cli_option rows[RES_AXIS_COUNT + 1] = {
-        {"store", "DIR", CLI_TEXT, offsetof(command_selection, store), .fallback = "bench-results",
-         .also = "results",
-         .text = "folder of records, one HDF5 file for each experiment of each process"}};
+        JOB_STORE_ROW(offsetof(command_selection, store))};
     static const cli_table table = {rows, RES_AXIS_COUNT + 1};
     const cli_table *measured = job_axis_table();
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
@@ -266,7 +264,8 @@ bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
     return BN_OK;
 }
 
-/* As command_records_read. PART has further records, which are not read; it may be NULL. */
+/* command_records_read with INDEX loaded. PART has further records, which are not read; it may
+ * be NULL. */
 static bn_code read_records(const command_selection *selection, const res_index *index,
                             const res_index *part, res_collection *all, bn_status *st)
 {

@@ -65,7 +65,7 @@ BN_MUST_USE bn_code command_all_read(const char *store, res_collection *all, bn_
 BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,
                                          res_collection *all, bn_status *st);
 
-/* The same with the index of its store, which it loads; names damaged records on standard error. */
+/* command_records_read, which also loads the index and names damaged records on standard error. */
 BN_MUST_USE bn_code command_latest_read(const command_selection *selection, res_collection *all,
                                         bn_status *st);
 /* The same into ALL, unless it is NULL, and the selected estimates, of PART, into ESTIMATES.

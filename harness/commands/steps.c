@@ -12,7 +12,7 @@
 /* Programs that people are shown: those with most device time. */
 #define MOST_PROGRAMS 12
 #define MOST_NAME     24
-/* And threads. */
+/* Threads that are listed. */
 #define MOST_THREADS  8
 
 /* ---- cells ------------------------------------------------------------------------------ */
@@ -131,7 +131,7 @@ static void put_threads(const rec_steps *steps, res_format format, bn_text *out)
 
 /* ---- programs --------------------------------------------------------------------------- */
 
-/* Of a step; a program whose completions are unknown counts by its calls. */
+/* Time of a program in a step: on the device, or in calls where completions are unknown. */
 static double weight(const rec_step_program *p)
 {
     return isfinite(p->device_step_ns) ? p->device_step_ns : p->call_ns * p->times;
@@ -169,7 +169,7 @@ static void put_name(json_t *row, const char *name, size_t most)
 {
     const size_t length = strlen(name), head = bn_utf8_fit(name, most / 2);
     const char *tail = name + length - (length < most / 2 ? length : most / 2 - 2);
-    /* Not within a character. */
+    /* Do not cut within a UTF-8 character. */
     while ((*tail & 0xC0) == 0x80)
         tail++;
     if (length <= most)
@@ -406,7 +406,8 @@ static void show(const rec_recording *recording, const rec_steps *steps, res_for
     bn_text_free(&page);
 }
 
-/* As JSON where it is why there are no steady steps: a process that compiles in each of them. */
+/* Prints as JSON that the process compiles in each step, where this is why there are no steady
+ * ones. */
 static void show_compiles(const rec_recording *recording, uint32_t pid)
 {
     const rec_process *process = rec_process_find(recording, pid);

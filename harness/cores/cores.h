@@ -35,7 +35,7 @@ BN_MUST_USE bn_code cores_pin_host_thread(cores_pinning *pinning, bn_status *st)
 /* For the record (new reference). */
 json_t *cores_pinning_to_json(const cores_pinning *pinning);
 void cores_pinning_free(cores_pinning *pinning);
-/* As cores_pin_begin, but pins nothing. */
+/* Checks PIN as cores_pin_begin does, but pins nothing. */
 BN_MUST_USE bn_code cores_pin_check(const char *pin, bn_status *st);
 
 /* ---- places (places.c) ---------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ BN_MUST_USE bn_code cores_idle_begin(const char *idle_cores, int *held, bn_statu
 void cores_idle_end(int held);
 /* For the record (new reference): "awake"; NULL where HELD is 0. */
 json_t *cores_idle_to_json(int held);
-/* As cores_idle_begin, but leaves nothing changed. */
+/* Checks IDLE_CORES as cores_idle_begin does, and changes nothing. */
 BN_MUST_USE bn_code cores_idle_check(const char *idle_cores, bn_status *st);
 /* Lets cores sleep although HELD is open, or keeps them awake again. */
 void cores_idle_let_sleep(int held, bool sleep);
@@ -121,7 +121,7 @@ void cores_nearness_await(cores_nearness *near);
 /* After a round, the first try or a later one: whether it is to be run again, since cores are apart
  * and may come together. Where not, it is kept and counted. MOST: how many may be run again. */
 bool cores_nearness_repeats(cores_nearness *near, size_t most);
-/* The same of a trip that took TRIP_NS; NAN: unknown. Pure but for NEAR. */
+/* cores_nearness_repeats with a trip of TRIP_NS; NAN: unknown. Changes NEAR only. */
 bool cores_nearness_judge(cores_nearness *near, double trip_ns, size_t most);
 void cores_nearness_end(cores_nearness *near);
 /* For the record (new reference): provenance.nearness; NULL where it is unknown for all rounds. */

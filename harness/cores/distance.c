@@ -122,7 +122,7 @@ static void *run(void *argument)
     (void)!cores_bind_thread(0, own);
     hwloc_bitmap_free(own);
     for (await(&r->call); !atomic_load(&w->ending); await(&r->call)) {
-        /* Of the calls that only wake, some are taken late: then there is no new trip. */
+        /* A wake-up call may be answered late, when there is no new trip. */
         const uint64_t trip = atomic_load(&w->trip);
         const bool travels =
             trip != r->seen && (r->number == 0 || r->number == atomic_load(&w->partner));

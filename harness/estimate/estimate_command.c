@@ -62,10 +62,13 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
         cli_check_new(&o->output, "--into-sim", o->into_sim, st) != BN_OK)
         return st->code;
     const cli_list *modes = &o->matrix.axis[RES_AXIS_MODE];
-    if (cli_list_has(modes, "eager") || cli_list_has(modes, "all"))
-        return bn_fail(st, BN_INVALID,
-                       "--mode: estimates are of lazy and capture; in eager mode each op is a "
-                       "program of its own");
+    mode_info info;
+    for (size_t i = 0; mode_describe(i, &info); i++)
+        if (info.by_op && (cli_list_has(modes, info.name) || cli_list_has(modes, "all")))
+            return bn_fail(st, BN_INVALID,
+                           "--mode: estimates are of lazy and capture; in %s mode each op is a "
+                           "program of its own",
+                           info.name);
     return BN_OK;
 }
 
@@ -204,7 +207,7 @@ static void put_tables(const command *c, res_format format, const char *notes, b
     const json_t *lines = c->run.lines;
     if (format == RES_TABLE_CSV) {
         (o->by_scope          ? estimate_scopes
-         : o->check_published ? estimate_beside_published
+         : o->check_published ? estimate_with_published
                               : estimate_table)(lines, format, out);
         return;
     }
@@ -212,7 +215,7 @@ static void put_tables(const command *c, res_format format, const char *notes, b
     if (o->by_scope)
         estimate_scopes(lines, format, out);
     if (o->check_published)
-        estimate_beside_published(lines, format, out);
+        estimate_with_published(lines, format, out);
     bn_text_putc(out, '\n');
     res_put_lines(out, format, notes);
 }
@@ -295,7 +298,7 @@ static const cli_option rows[] = {
     {"by-scope", NULL, CLI_FLAG, AT(by_scope),
      .text = "also a table of the cycles of each part of the model"},
     {"check-published", NULL, CLI_FLAG, AT(check_published),
-     .text = "also a table of published times, with their source, beside the estimates"},
+     .text = "also a table of published times, with their source, next to the estimates"},
     {"into-sim", "FILE", CLI_TEXT, AT(into_sim),
      .text =
          "also write a file of settings for the simulated device with the estimated times of one "

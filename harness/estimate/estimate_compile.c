@@ -75,7 +75,7 @@ static void compile(estimate_run *run, const estimate_task *task, const estimate
     json_decref(outcome.result);
 }
 
-/* The same, from the cache if it is there. */
+/* compile, or the result from the cache if it has one. */
 static void compile_once(estimate_run *run, const estimate_task *task, const estimate_program *p,
                          compiled *c)
 {
@@ -95,7 +95,7 @@ static void compile_once(estimate_run *run, const estimate_task *task, const est
         return;
     }
     compile(run, task, p, c);
-    const char *class = estimate_word(c->result, "class");
+    const char *class = res_json_get_text(c->result, "class");
     if (strcmp(class, ESTIMATE_OK) == 0 || strcmp(class, ESTIMATE_MEMORY) == 0)
         estimate_cache_put(run->cache, &key, c->result);
 }
@@ -105,8 +105,8 @@ static void compile_once(estimate_run *run, const estimate_task *task, const est
 static void add_line(estimate_run *run, const estimate_task *task, const estimate_program *p,
                      const compiled *c)
 {
-    const char *class = c->result ? estimate_word(c->result, "class") : bn_code_name(c->code);
-    const char *message = c->result ? estimate_word(c->result, "message") : c->message;
+    const char *class = c->result ? res_json_get_text(c->result, "class") : bn_code_name(c->code);
+    const char *message = c->result ? res_json_get_text(c->result, "message") : c->message;
     json_t *line = json_pack(
         "{sI sI sI so so ss so ss sI so sI sI ss so sb sO*}", "step", (json_int_t)task->index,
         "number", (json_int_t)p->index + 1, "of", (json_int_t)p->of, "experiment",
@@ -140,9 +140,9 @@ json_t *estimate_compile(estimate_run *run, const estimate_task *task, const est
         return c.result;
     add_line(run, task, p, &c);
     /* The plugin does not have this topology: no further worker is asked. */
-    if (c.result && strcmp(estimate_word(c.result, "class"), ESTIMATE_TOPOLOGY) == 0) {
+    if (c.result && strcmp(res_json_get_text(c.result, "class"), ESTIMATE_TOPOLOGY) == 0) {
         snprintf(run->refused, sizeof run->refused, "%s", task->topology);
-        snprintf(run->refusal, sizeof run->refusal, "%s", estimate_word(c.result, "message"));
+        snprintf(run->refusal, sizeof run->refusal, "%s", res_json_get_text(c.result, "message"));
     }
     return c.result;
 }

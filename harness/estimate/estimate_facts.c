@@ -37,7 +37,7 @@ static const struct {
  * nor the element type, nor how a chip's two cores make one device: those are our reading. Its
  * fifth graph, the update, took 0.289 ms. At v4's 1228 GB/s, weights, gradients and momenta of
  * ResNet50 take 0.42 ms to read and write, and without momenta 0.25 ms. So that update had no
- * momentum, and no time of ours stands beside it. */
+ * momentum, and no estimate of ours is next to it. */
 static const char resnet50[] =
     "github.com/pytorch/xla/issues/4475, January 2023, measured on one device of TPU v4; batch 32, "
     "f32 and megacore are our reading";

@@ -43,22 +43,16 @@ size_t estimate_count(const json_t *line, const char *name, const char *lacking)
     return count;
 }
 
-const char *estimate_word(const json_t *line, const char *name)
-{
-    const char *word = json_string_value(json_object_get(line, name));
-    return word ? word : "";
-}
-
 bool estimate_is_ok(const json_t *line)
 {
-    return strcmp(estimate_word(line, "class"), ESTIMATE_OK) == 0;
+    return strcmp(res_json_get_text(line, "class"), ESTIMATE_OK) == 0;
 }
 
 bool estimate_sound(const json_t *result)
 {
     static const char *const lists[] = {"copies", "collectives", "loops",  "branches",
                                         "scopes", "costly",      "silent", "layouts"};
-    const char *class = estimate_word(result, "class");
+    const char *class = res_json_get_text(result, "class");
     const json_t *cycles = json_object_get(result, "cycles");
     if (strcmp(class, ESTIMATE_MEMORY) == 0 || strcmp(class, ESTIMATE_TOPOLOGY) == 0)
         return true;
@@ -73,7 +67,7 @@ bool estimate_sound(const json_t *result)
 void estimate_time_line(json_t *line)
 {
     const char *source = "";
-    const double ghz = estimate_clock(estimate_word(line, "topology"), &source);
+    const double ghz = estimate_clock(res_json_get_text(line, "topology"), &source);
     const double cycles = estimate_is_ok(line) ? estimate_figure(line, NULL, "cycles") : -1;
     json_object_set_new(line, "clock_ghz", ghz > 0 ? json_real(ghz) : json_null());
     json_object_set_new(line, "clock_source", ghz > 0 ? json_string(source) : json_null());
@@ -171,7 +165,7 @@ const char *estimate_class(const json_t *lines, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++)
         if (!estimate_is_ok(json_array_get(lines, i)))
-            return estimate_word(json_array_get(lines, i), "class");
+            return res_json_get_text(json_array_get(lines, i), "class");
     return ESTIMATE_OK;
 }
 

@@ -30,9 +30,9 @@ static void put_subject(bn_text *out, const json_t *line)
     estimate_title(line, title, sizeof title);
     bn_text_puts(out, title);
     if (json_integer_value(of) > 1)
-        bn_text_printf(out, ", %s", estimate_word(line, "graph"));
-    bn_text_printf(out, ", on %s", estimate_word(line, "topology"));
-    if (strcmp(estimate_word(line, "layouts"), "auto") == 0)
+        bn_text_printf(out, ", %s", res_json_get_text(line, "graph"));
+    bn_text_printf(out, ", on %s", res_json_get_text(line, "topology"));
+    if (strcmp(res_json_get_text(line, "layouts"), "auto") == 0)
         bn_text_puts(out, ", layouts auto");
 }
 
@@ -41,9 +41,9 @@ static void put_subject(bn_text *out, const json_t *line)
 /* Whether no line before INDEX has the same topology. */
 static bool is_first_of(const json_t *lines, size_t index)
 {
-    const char *own = estimate_word(json_array_get(lines, index), "topology");
+    const char *own = res_json_get_text(json_array_get(lines, index), "topology");
     for (size_t i = 0; i < index; i++)
-        if (strcmp(estimate_word(json_array_get(lines, i), "topology"), own) == 0)
+        if (strcmp(res_json_get_text(json_array_get(lines, i), "topology"), own) == 0)
             return false;
     return true;
 }
@@ -58,7 +58,7 @@ static void put_source(const json_t *lines, bn_text *out)
             out,
             "Estimated by the runtime's compiler (build %.12s, PJRT API %s). Nothing was "
             "executed.\n",
-            estimate_word(plugin, "sha256"), estimate_word(plugin, "api"));
+            res_json_get_text(plugin, "sha256"), res_json_get_text(plugin, "api"));
         return;
     }
 }
@@ -68,7 +68,7 @@ static void put_recorded(const json_t *lines, bn_text *out)
 {
     const json_t *recorded = json_object_get(json_array_get(lines, 0), "recorded");
     const double wall = number_of(recorded, "wall_ns"), device = number_of(recorded, "device_ns");
-    const char *framework = estimate_word(recorded, "framework");
+    const char *framework = res_json_get_text(recorded, "framework");
     if (!json_is_object(recorded))
         return;
     bn_text_printf(out, "Recorded%s%s", framework[0] ? " of " : "", framework);
@@ -89,11 +89,11 @@ static void put_clocks(const json_t *lines, bn_text *out)
             continue;
         if (ghz > 0)
             bn_text_printf(out, "Clock of %s: %.2f GHz, published: %s.\n",
-                           estimate_word(line, "topology"), ghz,
-                           estimate_word(line, "clock_source"));
+                           res_json_get_text(line, "topology"), ghz,
+                           res_json_get_text(line, "clock_source"));
         else
             bn_text_printf(out, "Clock of %s unknown: none was published, so cycles only.\n",
-                           estimate_word(line, "topology"));
+                           res_json_get_text(line, "topology"));
     }
 }
 
@@ -121,8 +121,8 @@ static void put_copies(const json_t *line, bn_text *out)
     bn_text_puts(out, " of them to change layouts: ");
     for (size_t i = 0; i < count && i < MOST_NAMED; i++) {
         const json_t *item = json_array_get(copies, i);
-        bn_text_printf(out, "%s%s (%s, ", i ? ", " : "", estimate_word(item, "name"),
-                       estimate_word(item, "what"));
+        bn_text_printf(out, "%s%s (%s, ", i ? ", " : "", res_json_get_text(item, "name"),
+                       res_json_get_text(item, "what"));
         put_mega(out, number_of(item, "cycles"));
         bn_text_putc(out, ')');
     }
@@ -168,14 +168,14 @@ static void put_loops(const json_t *line, bn_text *out)
         put_subject(out, line);
         if (trips >= 0) {
             bn_text_printf(out, ": loop %s runs %.0f iterations, an estimated ",
-                           estimate_word(loop, "name"), trips);
+                           res_json_get_text(loop, "name"), trips);
             put_mega(out, number_of(loop, "cycles"));
             bn_text_puts(out, " Mcycles in all.\n");
         } else
             bn_text_printf(out,
                            ": the iterations of loop %s are unknown: %s; its body counts once, so "
                            "the estimate is too low.\n",
-                           estimate_word(loop, "name"), estimate_word(loop, "why"));
+                           res_json_get_text(loop, "name"), res_json_get_text(loop, "why"));
     }
     if (json_array_size(list_of(line, "branches"))) {
         put_subject(out, line);
@@ -196,7 +196,7 @@ static void put_collectives(const json_t *line, bn_text *out)
         if (number_of(item, "cycles") >= 0)
             continue;
         if (silent < MOST_NAMED)
-            bn_text_printf(&names, "%s%s", silent ? ", " : "", estimate_word(item, "name"));
+            bn_text_printf(&names, "%s%s", silent ? ", " : "", res_json_get_text(item, "name"));
         silent++;
     }
     if (all) {
@@ -219,7 +219,7 @@ static void put_silent(const json_t *line, bn_text *out)
     for (size_t i = 0; i < count && i < MOST_SILENT; i++) {
         const json_t *item = json_array_get(list, i);
         bn_text_printf(out, "%s%.0f %s", i ? ", " : "", number_of(item, "times"),
-                       estimate_word(item, "name"));
+                       res_json_get_text(item, "name"));
     }
     if (count > MOST_SILENT)
         bn_text_printf(out, " and %zu other operations", count - MOST_SILENT);
@@ -250,9 +250,9 @@ static void put_failure(const json_t *line, bn_text *out)
     const double used = estimate_figure(line, NULL, "used_bytes");
     const double limit = estimate_figure(line, NULL, "limit_bytes");
     put_subject(out, line);
-    if (strcmp(estimate_word(line, "class"), ESTIMATE_MEMORY) != 0) {
-        bn_text_printf(out, ": %s: %s\n", estimate_word(line, "class"),
-                       estimate_word(line, "message"));
+    if (strcmp(res_json_get_text(line, "class"), ESTIMATE_MEMORY) != 0) {
+        bn_text_printf(out, ": %s: %s\n", res_json_get_text(line, "class"),
+                       res_json_get_text(line, "message"));
         return;
     }
     bn_text_puts(out, ": the compiler finds too little device memory");
@@ -265,7 +265,7 @@ static void put_failure(const json_t *line, bn_text *out)
         estimate_put_amount(out, used - limit, "B");
         bn_text_puts(out, " too much");
     }
-    bn_text_printf(out, " (%s).", estimate_word(line, "message"));
+    bn_text_printf(out, " (%s).", res_json_get_text(line, "message"));
     put_remedies(line, out);
     bn_text_putc(out, '\n');
 }

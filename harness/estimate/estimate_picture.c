@@ -111,8 +111,8 @@ static bool set_point(const json_t *lines, size_t first, size_t end, point *p)
     if (!estimate_what(line, &what))
         return false;
     p->depth = depth_of(&what);
-    const char *topology = estimate_word(line, "topology");
-    const char *layouts = estimate_word(line, "layouts");
+    const char *topology = res_json_get_text(line, "topology");
+    const char *layouts = res_json_get_text(line, "layouts");
     snprintf(p->part[PART_TOPOLOGY], sizeof p->part[0], "%.*s", BN_FIT(topology, 190));
     snprintf(p->part[PART_MODEL], sizeof p->part[0], "%.*s %.*s %s, batch %d, %s",
              BN_FIT(what.model, 60), BN_FIT(what.variant, 30), what.phase, what.batch, what.dtype);

@@ -35,7 +35,7 @@
 #include "results/tables/tables.h"
 #include "runtime/hlo/hlo.h"
 
-/* Classes of a line beside those of bn_code_name. */
+/* Classes of a line in addition to those of bn_code_name. */
 #define ESTIMATE_OK       "ok"
 #define ESTIMATE_MEMORY   "out-of-device-memory" /* too little, by the compiler */
 #define ESTIMATE_TOPOLOGY "no-topology"          /* the plugin has none of that name */
@@ -86,7 +86,6 @@ void estimate_cache_put(int folder, const estimate_key *key, const json_t *resul
 
 /* Member NAME, or PART.NAME, of LINE's estimate; -1: unknown. */
 double estimate_figure(const json_t *line, const char *part, const char *name);
-const char *estimate_word(const json_t *line, const char *name);
 /* Items of LINE's list NAME; of them those without a known figure LACKING, "cycles" or "times",
  * unless it is NULL. */
 size_t estimate_count(const json_t *line, const char *name, const char *lacking);
@@ -102,7 +101,7 @@ double estimate_times(const json_t *line);
 /* Sum over the lines from FIRST to END; -1 where one is unknown. */
 double estimate_sum(const json_t *lines, size_t first, size_t end, const char *part,
                     const char *name);
-/* The same of a whole step: each counts as often as the step executes it. */
+/* estimate_sum of a whole step: each line counts as often as the step executes it. */
 double estimate_sum_of_step(const json_t *lines, size_t first, size_t end, const char *name);
 /* The largest of the lines from FIRST to END; -1 where one is unknown, which may be the largest. */
 double estimate_largest(const json_t *lines, size_t first, size_t end, const char *part,
@@ -127,7 +126,7 @@ void estimate_put_setup(const res_experiment *what, res_axis_set more, bn_text *
  * out.
  */
 void estimate_step_title(const res_experiment *what, char *text, size_t size);
-/* The same of LINE's step. */
+/* estimate_step_title of LINE's step. */
 void estimate_title(const json_t *line, char *text, size_t size);
 /* "12.3 M", "1.05 G": three digits, and UNIT; "-" where unknown. */
 void estimate_put_amount(bn_text *out, double amount, const char *unit);
@@ -139,7 +138,7 @@ void estimate_table(const json_t *lines, res_format format, bn_text *out);
 /* Appends a table of where the cycles go, for each graph. */
 void estimate_scopes(const json_t *lines, res_format format, bn_text *out);
 /* Appends estimated times with the published ones. */
-void estimate_beside_published(const json_t *lines, res_format format, bn_text *out);
+void estimate_with_published(const json_t *lines, res_format format, bn_text *out);
 /* Appends notes on LINES, a sentence a line. */
 void estimate_notes(const json_t *lines, bn_text *out);
 
@@ -214,7 +213,7 @@ void estimate_add_failure(estimate_run *run, const estimate_task *task,
 /* Estimates TASK's graphs and adds a line for each to RUN. A failure is a line, too; only lack of
  * memory is an error. */
 BN_MUST_USE bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *st);
-/* The same of TASK's recorded step: a line for each of its programs. */
+/* Estimates TASK's recorded step: a line for each of its programs. */
 void estimate_recorded(estimate_run *run, const estimate_task *task);
 
 /* ---- estimate_record.c ---------------------------------------------------------------------- */

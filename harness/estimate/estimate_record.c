@@ -58,7 +58,7 @@ static double amount_of(const json_t *line, const char *name)
 
 static void fill_execution(const json_t *line, res_execution *x)
 {
-    const char *graph = estimate_word(line, "graph");
+    const char *graph = res_json_get_text(line, "graph");
     const double compile_s = estimate_figure(line, NULL, "compile_s");
     const json_t *flops = json_object_get(line, "flops");
     snprintf(x->graph, sizeof x->graph, "%.*s", (int)bn_utf8_fit(graph, sizeof x->graph - 1),
@@ -140,7 +140,7 @@ static json_t *execution_json(const json_t *lines, size_t index)
     return figures;
 }
 
-/* Those of a step: the lines from FIRST to END, which all have an estimate. */
+/* Figures of a step: of the lines from FIRST to END, which all have an estimate. */
 static json_t *step_json(const json_t *lines, size_t first, size_t end)
 {
     json_t *figures = figures_json(estimate_sum_of_step(lines, first, end, "cycles"),
@@ -182,7 +182,8 @@ static void set_failure(const json_t *lines, size_t first, size_t end, res_recor
     if (i == end)
         return;
     const json_t *line = json_array_get(lines, i);
-    const char *class = estimate_word(line, "class"), *message = estimate_word(line, "message");
+    const char *class = res_json_get_text(line, "class"),
+               *message = res_json_get_text(line, "message");
     const bn_code code = bn_code_from_name(class);
     r->status = strcmp(class, ESTIMATE_MEMORY) == 0      ? BN_OUT_OF_MEMORY
                 : code == BN_OK || code == BN_CODE_COUNT ? BN_NOT_SUPPORTED

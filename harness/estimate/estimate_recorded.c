@@ -20,12 +20,6 @@ static int64_t times_of(const json_t *request, size_t index)
     return times;
 }
 
-static const char *word(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
 /* Checks that P's file, of the form in which it was recorded, can be compiled, and sets its size.
  */
 static bn_code check_file(estimate_program *p, bn_status *st)
@@ -47,7 +41,7 @@ static void estimate_part(estimate_run *run, const estimate_task *task, size_t i
     const json_t *programs = json_object_get(request, "programs");
     const json_t *program = json_array_get(programs, index);
     const json_t *code = json_object_get(program, "code");
-    const char *name = word(program, "name");
+    const char *name = res_json_get_text(program, "name");
     char title[ESTIMATE_TITLE];
     bn_status why = {.code = BN_OK};
     snprintf(title, sizeof title, "%s, %s, on %.*s", task->experiment->what.model, name,
@@ -60,9 +54,9 @@ static void estimate_part(estimate_run *run, const estimate_task *task, size_t i
                           .module = name,
                           .flops = (double)NAN,
                           .times = times_of(request, index),
-                          .format = word(program, "form"),
-                          .path = word(code, "path"),
-                          .digest = word(code, "sha256"),
+                          .format = res_json_get_text(program, "form"),
+                          .path = res_json_get_text(code, "path"),
+                          .digest = res_json_get_text(code, "sha256"),
                           .recorded = json_object_get(request, "recorded")};
     if (check_file(&p, &why) == BN_OK)
         json_decref(estimate_compile(run, task, &p));

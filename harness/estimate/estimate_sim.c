@@ -42,18 +42,18 @@ bn_code estimate_into_sim_check(const char *topology, bn_status *st)
  * another graph of the same name takes another time: the device could not distinguish them. */
 static bn_code add_time(json_t *times, const json_t *line, bn_status *st)
 {
-    const char *module = estimate_word(line, "module");
+    const char *module = res_json_get_text(line, "module");
     const json_t *ms = json_object_get(line, "estimated_ms"),
                  *other = json_object_get(times, module);
     if (!estimate_is_ok(line) || !json_is_number(ms))
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "--into-sim: graph %s has no estimated time, so nothing is written",
-                       estimate_word(line, "graph"));
+                       res_json_get_text(line, "graph"));
     if (other && json_number_value(other) != json_number_value(ms))
         return bn_fail(st, BN_INVALID,
                        "--into-sim: steps of several --graphs have graphs called %s with different "
                        "times; give one of --graphs 2, 3, 5 at a time",
-                       estimate_word(line, "graph"));
+                       res_json_get_text(line, "graph"));
     json_object_set_new(times, module, json_real(json_number_value(ms)));
     return BN_OK;
 }
@@ -72,7 +72,7 @@ static void put_times(json_t *times, bn_text *out)
 
 static bn_code write_settings(const json_t *lines, json_t *times, const char *path, bn_status *st)
 {
-    const char *topology = estimate_word(json_array_get(lines, 0), "topology");
+    const char *topology = res_json_get_text(json_array_get(lines, 0), "topology");
     const char *preset = preset_of(topology);
     char title[ESTIMATE_TITLE];
     bn_text stated = {0}, kind = {0};

@@ -36,7 +36,7 @@ static const char *layout_of_input(const step *s, size_t graph, size_t input)
 {
     size_t from, output;
     if (!is_automatic(s) || !mode_plan_source(s->plan, graph, input, &from, &output) ||
-        !mode_plan_passes(s->plan, from, output))
+        !mode_plan_is_temporary(s->plan, from, output))
         return NULL;
     return json_string_value(json_array_get(json_object_get(s->found[from], "layouts"), output));
 }
@@ -49,7 +49,7 @@ static void lower(const step *s, size_t graph, bn_text *text)
     for (size_t i = 0; i < info->input_count; i++)
         in[i] = layout_of_input(s, graph, i);
     for (size_t o = 0; o < info->output_count; o++)
-        out[o] = is_automatic(s) && mode_plan_passes(s->plan, graph, o) ? "auto" : NULL;
+        out[o] = is_automatic(s) && mode_plan_is_temporary(s->plan, graph, o) ? "auto" : NULL;
     mode_plan_lower(s->plan, graph, &(tg_layouts){in, out}, text);
     free(in);
     free(out);

@@ -94,7 +94,7 @@ static void put_mode(json_t *row, const json_t *line)
 {
     res_experiment what;
     const bool known = estimate_what(line, &what);
-    const bool automatic = strcmp(estimate_word(line, "layouts"), "auto") == 0;
+    const bool automatic = strcmp(res_json_get_text(line, "layouts"), "auto") == 0;
     if (known && estimate_is_recorded(&what)) {
         res_sheet_put(row, "recorded");
         return;
@@ -108,7 +108,7 @@ static void put_graph(json_t *row, const json_t *line, bool whole)
 {
     const double times = estimate_times(line);
     bn_text text = {0};
-    bn_text_puts(&text, whole ? "all" : estimate_word(line, "graph"));
+    bn_text_puts(&text, whole ? "all" : res_json_get_text(line, "graph"));
     if (!whole && times > 1)
         bn_text_printf(&text, ", %.0f a step", times);
     json_array_append_new(row, res_json_text(text.data ? text.data : ""));
@@ -129,7 +129,7 @@ static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whol
     char title[ESTIMATE_TITLE];
     json_t *row = json_array();
     estimate_title(line, title, sizeof title);
-    json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
+    json_array_append_new(row, res_json_text(res_json_get_text(line, "topology")));
     json_array_append_new(row, json_string(title));
     put_mode(row, line);
     put_graph(row, line, whole);
@@ -207,7 +207,7 @@ static void csv_row(const json_t *line, bn_text *out)
                                json_object_get(line, "clock_ghz"), json_object_get(line, "flops"),
                                json_object_get(line, "times_a_step")};
     json_t *cells = json_array();
-    res_sheet_put(cells, "%s", estimate_word(line, "topology"));
+    res_sheet_put(cells, "%s", res_json_get_text(line, "topology"));
     res_sheet_put(cells, "%s", known ? what.model : "");
     res_sheet_put(cells, "%s", known ? what.variant : "");
     res_sheet_put(cells, "%s", known ? what.phase : "");
@@ -215,9 +215,9 @@ static void csv_row(const json_t *line, bn_text *out)
     res_sheet_put(cells, "%s", known ? what.dtype : "");
     res_sheet_put(cells, "%s", known ? what.mode : "");
     res_sheet_put(cells, "%d", known ? what.graphs : 0);
-    res_sheet_put(cells, "%s", estimate_word(line, "layouts"));
-    res_sheet_put(cells, "%s", estimate_word(line, "graph"));
-    res_sheet_put(cells, "%s", estimate_word(line, "class"));
+    res_sheet_put(cells, "%s", res_json_get_text(line, "layouts"));
+    res_sheet_put(cells, "%s", res_json_get_text(line, "graph"));
+    res_sheet_put(cells, "%s", res_json_get_text(line, "class"));
     for (size_t i = 0; i < CSV_FIGURES; i++)
         put_number(cells, estimate_figure(line, csv_figures[i].part, csv_figures[i].name));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -313,7 +313,7 @@ static void scope_rows(const json_t *line, json_t *rows)
         const json_t *item = json_array_get(scopes, i);
         const double cycles = json_number_value(json_object_get(item, "cycles"));
         if (cycles > 0)
-            add_scope(sums, estimate_word(item, "name"), cycles);
+            add_scope(sums, res_json_get_text(item, "name"), cycles);
     }
     const size_t count = json_object_size(sums);
     scope_sum *list = bn_zalloc(count + 1, sizeof *list);
@@ -326,10 +326,10 @@ static void scope_rows(const json_t *line, json_t *rows)
     qsort(list, n, sizeof *list, by_cycles);
     for (size_t i = 0; i < n; i++) {
         json_t *row = json_array();
-        json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
+        json_array_append_new(row, res_json_text(res_json_get_text(line, "topology")));
         json_array_append_new(row, json_string(title));
         put_mode(row, line);
-        json_array_append_new(row, res_json_text(estimate_word(line, "graph")));
+        json_array_append_new(row, res_json_text(res_json_get_text(line, "graph")));
         json_array_append_new(row, res_json_text(list[i].name));
         put_cycles(row, list[i].cycles, ESTIMATE_OK);
         put_share(row, list[i].cycles, all);
@@ -365,7 +365,7 @@ static double share_of_scope(const json_t *line, const char *name)
     double cycles = 0;
     for (size_t i = 0; i < json_array_size(scopes); i++) {
         const json_t *item = json_array_get(scopes, i);
-        const char *scope = estimate_word(item, "name");
+        const char *scope = res_json_get_text(item, "name");
         if (strncmp(scope, name, length) == 0 && (scope[length] == '.' || scope[length] == '\0'))
             cycles += json_number_value(json_object_get(item, "cycles"));
     }
@@ -381,12 +381,12 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
     estimate_time published;
     res_experiment what;
     if (!estimate_what(line, &what) || own < 0 ||
-        !estimate_published(&what, estimate_word(line, "topology"), label, &published))
+        !estimate_published(&what, res_json_get_text(line, "topology"), label, &published))
         return;
     char title[ESTIMATE_TITLE];
     json_t *row = json_array();
     estimate_title(line, title, sizeof title);
-    json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
+    json_array_append_new(row, res_json_text(res_json_get_text(line, "topology")));
     json_array_append_new(row, json_string(title));
     put_mode(row, line);
     if (published.scope) { /* of a step that is one graph */
@@ -406,7 +406,7 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
     json_array_append_new(rows, row);
 }
 
-void estimate_beside_published(const json_t *lines, res_format format, bn_text *out)
+void estimate_with_published(const json_t *lines, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"topology", false},    {"step", false},        {"mode", false},
@@ -416,7 +416,8 @@ void estimate_beside_published(const json_t *lines, res_format format, bn_text *
     for (size_t i = 0; i < json_array_size(lines);) {
         const size_t end = estimate_step_end(lines, i);
         for (size_t k = i; k < end && end - i > 1; k++)
-            published_row(lines, k, k + 1, estimate_word(json_array_get(lines, k), "graph"), rows);
+            published_row(lines, k, k + 1, res_json_get_text(json_array_get(lines, k), "graph"),
+                          rows);
         published_row(lines, i, end, NULL, rows);
         i = end;
     }

@@ -43,10 +43,10 @@ static bn_code expand(const job_matrix *matrix, job_experiment *e, bn_status *st
     if (job_is_framework(&e->what))
         return bn_fail(st, BN_NOT_SUPPORTED, "explain looks into bench's own modes, not into %s",
                        e->what.front_end);
-    if (strcmp(e->what.mode, "eager") == 0)
+    if (job_mode_by_op(e->what.mode))
         return bn_fail(st, BN_INVALID,
-                       "eager mode compiles ops, not graphs: explain takes lazy "
-                       "or capture");
+                       "%s mode compiles ops, not graphs: explain takes lazy or capture",
+                       e->what.mode);
     code = job_runtime_ready(e->what.runtime, path, sizeof path, st);
     return code == BN_OK ? job_words_check(e, NULL, st) : code;
 }

@@ -9,12 +9,6 @@
 
 #define MOST_LINES 8 /* of a list, unless all are asked for */
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 static long long number_of(const json_t *object, const char *key)
 {
     return (long long)json_integer_value(json_object_get(object, key));
@@ -36,7 +30,7 @@ static void put_graphs(const json_t *e, res_format format, bn_text *out)
     {
         json_t *row = json_array();
         res_sheet_put(row, "%lld", number_of(g, "number"));
-        res_sheet_put(row, "%s", text_of(g, "part"));
+        res_sheet_put(row, "%s", res_json_get_text(g, "part"));
         res_sheet_put(row, "%lld", number_of(g, "ops"));
         res_sheet_put(row, "%lld", number_of(g, "inputs"));
         res_sheet_put(row, "%lld", number_of(g, "outputs"));
@@ -52,16 +46,17 @@ static void put_graphs(const json_t *e, res_format format, bn_text *out)
 
 static void put_guard(const json_t *g, bn_text *out)
 {
-    const char *kind = text_of(g, "guard");
+    const char *kind = res_json_get_text(g, "guard");
     bn_text_puts(out, "  ");
     if (strcmp(kind, "call") == 0)
-        bn_text_puts(out, text_of(g, "subject"));
+        bn_text_puts(out, res_json_get_text(g, "subject"));
     else if (strcmp(kind, "argument") == 0)
-        bn_text_printf(out, "argument %s", text_of(g, "subject"));
+        bn_text_printf(out, "argument %s", res_json_get_text(g, "subject"));
     else if (strcmp(kind, "type") == 0)
-        bn_text_printf(out, "type of %s: %s", text_of(g, "subject"), text_of(g, "type"));
+        bn_text_printf(out, "type of %s: %s", res_json_get_text(g, "subject"),
+                       res_json_get_text(g, "type"));
     else
-        bn_text_printf(out, "value of %s, %lld branch%s", text_of(g, "type"),
+        bn_text_printf(out, "value of %s, %lld branch%s", res_json_get_text(g, "type"),
                        number_of(g, "branches"), number_of(g, "branches") == 1 ? "" : "es");
     res_why_put_at(g, out);
     bn_text_putc(out, '\n');
@@ -71,7 +66,7 @@ static void put_guards(const json_t *e, bool all, bn_text *out)
 {
     const json_t *guards = json_object_get(e, "guards"), *g;
     size_t i, types = 0;
-    if (strcmp(text_of(e, "mode"), "capture") != 0) {
+    if (strcmp(res_json_get_text(e, "mode"), "capture") != 0) {
         bn_text_puts(out, "\nGuards: none; each step is traced, and its hash finds the graphs\n");
         return;
     }
@@ -79,7 +74,7 @@ static void put_guards(const json_t *e, bool all, bn_text *out)
                    json_array_size(guards), number_of(e, "captures"));
     json_array_foreach(guards, i, g)
     {
-        const bool is_type = strcmp(text_of(g, "guard"), "type") == 0;
+        const bool is_type = strcmp(res_json_get_text(g, "guard"), "type") == 0;
         types += is_type;
         if (!is_type || all || types <= 3)
             put_guard(g, out);
@@ -114,37 +109,38 @@ static void put_list(const json_t *e, const char *key, const char *title,
 
 static void put_break(const json_t *o, bn_text *out)
 {
-    bn_text_printf(out, "%s, in %lld steps", text_of(o, "reason"), number_of(o, "steps"));
+    bn_text_printf(out, "%s, in %lld steps", res_json_get_text(o, "reason"), number_of(o, "steps"));
     res_why_put_at(o, out);
 }
 
 static void put_recompile(const json_t *o, bn_text *out)
 {
     bn_text_printf(out, "step %lld, graph %lld (%s): ", number_of(o, "step"), number_of(o, "graph"),
-                   text_of(o, "part"));
-    res_why_put(text_of(o, "cause"), o, out);
+                   res_json_get_text(o, "part"));
+    res_why_put(res_json_get_text(o, "cause"), o, out);
 }
 
 static void put_miss(const json_t *o, bn_text *out)
 {
-    const char *guard = text_of(o, "guard");
+    const char *guard = res_json_get_text(o, "guard");
     bn_text_printf(out, "step %lld: ", number_of(o, "step"));
     if (strcmp(guard, "value") == 0)
         bn_text_printf(out, "no branch of %lld for value %s", number_of(o, "branches"),
-                       text_of(o, "to"));
+                       res_json_get_text(o, "to"));
     else if (strcmp(guard, "call") == 0)
         bn_text_puts(out, "another function or context");
     else
         bn_text_printf(out, "%s %s: %s -> %s", strcmp(guard, "type") == 0 ? "type of" : "argument",
-                       text_of(o, "subject"), text_of(o, "from"), text_of(o, "to"));
+                       res_json_get_text(o, "subject"), res_json_get_text(o, "from"),
+                       res_json_get_text(o, "to"));
     res_why_put_at(o, out);
 }
 
 static void put_read(const json_t *o, bn_text *out)
 {
-    bn_text_printf(out, "%s, in %lld steps, %lld times, from %s to %s", text_of(o, "type"),
-                   number_of(o, "steps"), number_of(o, "count"), text_of(o, "first"),
-                   text_of(o, "last"));
+    bn_text_printf(out, "%s, in %lld steps, %lld times, from %s to %s",
+                   res_json_get_text(o, "type"), number_of(o, "steps"), number_of(o, "count"),
+                   res_json_get_text(o, "first"), res_json_get_text(o, "last"));
     res_why_put_at(o, out);
 }
 
@@ -153,8 +149,8 @@ static void put_host_op(const json_t *o, bn_text *out)
     const double times = fmax(1, (double)number_of(o, "count"));
     bn_text_printf(out,
                    "%s, in %lld steps, %s to %s; each time read %.1f, compute %.1f, send %.1f us",
-                   text_of(o, "op"), number_of(o, "steps"), text_of(o, "in"), text_of(o, "out"),
-                   (double)number_of(o, "read_ns") / times / 1e3,
+                   res_json_get_text(o, "op"), number_of(o, "steps"), res_json_get_text(o, "in"),
+                   res_json_get_text(o, "out"), (double)number_of(o, "read_ns") / times / 1e3,
                    (double)number_of(o, "compute_ns") / times / 1e3,
                    (double)number_of(o, "send_ns") / times / 1e3);
     res_why_put_at(o, out);
@@ -165,12 +161,12 @@ static void put_host_op(const json_t *o, bn_text *out)
 
 static void put_finding(const json_t *o, long long steps, bn_text *out)
 {
-    const char *rule = text_of(o, "rule");
+    const char *rule = res_json_get_text(o, "rule");
     const long long count = number_of(o, "count");
     bool placed = true;
     if (strcmp(rule, "host") == 0)
-        bn_text_printf(out, "%s on the host, in %lld of %lld steps", text_of(o, "op"), count,
-                       steps);
+        bn_text_printf(out, "%s on the host, in %lld of %lld steps", res_json_get_text(o, "op"),
+                       count, steps);
     else if (strcmp(rule, "read") == 0)
         bn_text_printf(out, "the host reads a value in %lld of %lld steps", count, steps);
     else if (strcmp(rule, "values") == 0)
@@ -183,7 +179,7 @@ static void put_finding(const json_t *o, long long steps, bn_text *out)
         bn_text_printf(out, "compiled again, %lld time%s: ", count, count == 1 ? "" : "s");
         res_why_put(rule, o, out);
     }
-    bn_text_printf(out, "\n    %s\n", text_of(o, "advice"));
+    bn_text_printf(out, "\n    %s\n", res_json_get_text(o, "advice"));
 }
 
 static void put_findings(const json_t *e, bn_text *out)

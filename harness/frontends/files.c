@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHARED      "common" /* the folder beside the script's own; all front ends import from it */
+#define SHARED      "common" /* folder next to the script's own; all frameworks import from it */
 #define COMPILED    "__pycache__"
 #define MOST_LEVELS 6        /* of folders */
 #define MOST_FILES  4096
@@ -201,8 +201,8 @@ static bn_code check_owner(const frontend_files *f, const char *name, bn_status 
     return code;
 }
 
-/* The same of the compiled modules (__pycache__) in the folder of the file NAME. Python writes
- * there while it runs, so they cannot be hashed. */
+/* Checks who may write the compiled modules (__pycache__) beside the file NAME. Python writes
+ * them while it runs, so they cannot be hashed. */
 static bn_code check_compiled(const frontend_files *f, const char *name, bn_status *st)
 {
     char folder[PATH_MAX + 16], path[2 * PATH_MAX + 32], file[2 * PATH_MAX];
@@ -227,7 +227,7 @@ static bn_code check_compiled(const frontend_files *f, const char *name, bn_stat
 }
 
 /* Whether A and B lie in one folder. */
-static bool are_beside(const char *a, const char *b)
+static bool are_bundled(const char *a, const char *b)
 {
     const size_t length = (size_t)(strrchr(a, '/') - a) + 1;
     return strncmp(a, b, length) == 0 && !strchr(b + length, '/');
@@ -240,7 +240,7 @@ static bn_code check_owners(const frontend_files *f, bn_status *st)
     for (size_t i = 0; i < f->count && code == BN_OK; i++) {
         const char *name = f->list[i].name;
         code = check_owner(f, name, st);
-        if (code == BN_OK && (i == 0 || !are_beside(name, f->list[i - 1].name)))
+        if (code == BN_OK && (i == 0 || !are_bundled(name, f->list[i - 1].name)))
             code = check_compiled(f, name, st);
     }
     return code;
@@ -249,7 +249,7 @@ static bn_code check_owners(const frontend_files *f, bn_status *st)
 bn_code frontend_files_hash(const frontend_place *place, frontend_files **files, bn_status *st)
 {
     bn_code code = list_files(place->script, files, st);
-    if (code == BN_OK && place->beside)
+    if (code == BN_OK && place->bundled)
         code = check_owners(*files, st);
     if (code == BN_OK)
         code = hash_files(*files, st);

@@ -42,19 +42,19 @@ bool frontend_has_mode(const frontend_info *row, const char *mode, const char *p
 typedef struct frontend_place {
     char script[PATH_MAX];
     char python[PATH_MAX]; /* a path, or a name for PATH */
-    bool beside;           /* the script lies beside bench: others must not be able to write it */
+    bool bundled; /* the script is installed with bench: others must not be able to write it */
 } frontend_place;
 
 #define FRONTEND_RUN "run.py" /* the script that measures a model */
 /*
- * Finds ROW's SCRIPT, such as FRONTEND_RUN: in the folder that BENCH_FRONTENDS names, or beside
+ * Finds ROW's SCRIPT, such as FRONTEND_RUN: in the folder that BENCH_FRONTENDS names, or next to
  * bench; and its Python: what BENCH_FRONTEND_PYTHON_<NAME> names, or the virtual environment that
  * `make frontends` made. BN_NOT_FOUND says which is missing or belongs to another user, and the
  * command that installs it; BN_INVALID: others may write it.
  */
 BN_MUST_USE bn_code frontend_find(const frontend_info *row, const char *script,
                                   frontend_place *place, bn_status *st);
-#define FRONTEND_PINNED "requirements.txt" /* beside the script */
+#define FRONTEND_PINNED "requirements.txt" /* next to the script */
 /* The packages that `make frontends` installs for the front end at PLACE, "NAME==VERSION" each: the
  * lines of its FRONTEND_PINNED (new reference; empty where there is none). */
 json_t *frontend_pinned(const frontend_place *place);
@@ -80,11 +80,12 @@ typedef struct frontend_files frontend_files;
 
 /*
  * Hashes the files of PLACE's script: all whose names end in .py, .pyc or .so, in the folder
- * "common" beside the script's own, then in its own, with the folders in them; names that begin
+ * "common" next to the script's own, then in its own, with the folders in them; names that begin
  * with a dot are none, nor is what lies in __pycache__.
  * The digest is of these, in the order of their paths (part by part): of each its path from its
  * folder's name on, a zero byte, its size as a decimal number, a zero byte, its contents. To be
- * freed. BN_INVALID: they are too many, or one that lies beside bench can be written by others.
+ * freed. BN_INVALID: they are too many, or one that is installed with bench can be written by
+ * others.
  */
 BN_MUST_USE bn_code frontend_files_hash(const frontend_place *place, frontend_files **files,
                                         bn_status *st);
@@ -140,7 +141,7 @@ typedef struct frontend_report {
 BN_MUST_USE bn_code frontend_report_read(const char *path, const frontend_info *row,
                                          const frontend_request *request, frontend_report *report,
                                          bn_status *st);
-/* The same from the SIZE bytes of TEXT. */
+/* frontend_report_read of the SIZE bytes of TEXT. */
 BN_MUST_USE bn_code frontend_report_parse(const char *text, size_t size, const frontend_info *row,
                                           const frontend_request *request, frontend_report *report,
                                           bn_status *st);

@@ -37,8 +37,8 @@ static bool find_file(const char *folder, const char *file, int mode, char path[
  * not searched: it may hold somebody else's files. BN_NOT_FOUND without a message, PASSED has one;
  * BN_INVALID where others may write the file, or ALSO, which it runs if that is there, or a folder
  * of theirs. */
-static bn_code find_beside(const char *const *places, const char *file, const char *also, int mode,
-                           char path[PATH_MAX], bn_text *passed, bn_status *st)
+static bn_code find_bundled(const char *const *places, const char *file, const char *also, int mode,
+                            char path[PATH_MAX], bn_text *passed, bn_status *st)
 {
     char folder[PATH_MAX];
     bn_own_folder(folder, sizeof folder);
@@ -71,12 +71,12 @@ static bn_code find_script(const frontend_info *row, const char *name, frontend_
     char file[RES_TEXT + 32], *path = place->script;
     bn_text passed = {0};
     bn_code code = BN_NOT_FOUND;
-    place->beside = !named;
+    place->bundled = !named;
     snprintf(file, sizeof file, "%s/%s", row->name, name);
     if (named && find_file(folder, file, R_OK, path))
         return BN_OK;
     if (!named)
-        code = find_beside(usual, file, COMMON, R_OK, path, &passed, st);
+        code = find_bundled(usual, file, COMMON, R_OK, path, &passed, st);
     if (code == BN_NOT_FOUND && passed.length > 0)
         code = bn_fail(st, BN_NOT_FOUND, "front end %s: passed over: %s", row->name, passed.data);
     else if (code == BN_NOT_FOUND)
@@ -113,7 +113,7 @@ static bn_code find_python(const frontend_info *row, char path[PATH_MAX], bn_sta
     }
     snprintf(file, sizeof file, "%s/bin/python", row->name);
     bn_text passed = {0};
-    bn_code code = find_beside(usual, file, file, X_OK, path, &passed, st);
+    bn_code code = find_bundled(usual, file, file, X_OK, path, &passed, st);
     if (code == BN_NOT_FOUND)
         code = bn_fail(st, BN_NOT_FOUND,
                        "front end %s: %s%s; install it with: %s (or name a Python that has it in "

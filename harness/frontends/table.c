@@ -39,18 +39,8 @@ const frontend_info *frontend_named(const char *name)
     return NULL;
 }
 
-/* Whether WORD is one of WORDS, which have commas between. */
-static bool has_word(const char *words, const char *word)
-{
-    char one[RES_TEXT];
-    for (size_t i = 0; res_axis_word(words, i, one); i++)
-        if (strcmp(one, word) == 0)
-            return true;
-    return false;
-}
-
 bool frontend_has_mode(const frontend_info *row, const char *mode, const char *phase)
 {
     const bool trains = !phase || strcmp(phase, "train") == 0;
-    return has_word(row->modes, mode) && (trains || !has_word(row->trains, mode));
+    return res_axis_has_word(row->modes, mode) && (trains || !res_axis_has_word(row->trains, mode));
 }

@@ -44,7 +44,7 @@ static bool read_pin(const char *line, pin *out)
     return copy_word(rest, strcspn(rest, " \t\r,;#\\"), out->version) && !strchr(out->version, '*');
 }
 
-/* As pip has it: a local part, "+cpu", counts only where one is pinned. */
+/* pip's rule: a local part, "+cpu", is compared only if one is pinned. */
 static bool is_pinned(const char *version, const char *found)
 {
     const size_t length = strchr(version, '+') ? strlen(found) : strcspn(found, "+");

@@ -199,12 +199,12 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
     }
     job_noise_last_words(e->noise, words, sizeof words);
     if (strncmp(words, JOB_NO_START, strlen(JOB_NO_START)) == 0) {
-        /* Not the plugin's fault, and the exit code says nothing. */
+        /* The worker never started, so its exit code is no failure of the plugin. */
         o->status = BN_IO;
         snprintf(o->message, sizeof o->message, "%s", words + strlen("error: "));
         return;
     }
-    /* Of the worker or of the simulated device in it, which has a copy of that code. */
+    /* bn_alloc in the worker, or in the simulated device, which has a copy of it. */
     if (WIFEXITED(e->wait_status) && WEXITSTATUS(e->wait_status) == BN_OUT_OF_MEMORY_EXIT &&
         strstr(words, BN_OUT_OF_MEMORY_LINE))
         o->status = BN_OUT_OF_MEMORY;

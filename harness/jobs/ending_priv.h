@@ -41,6 +41,8 @@ bn_code job_class_of(const json_t *object);
 /* Fills status and message of OUTCOME, whose result is there already. */
 void job_ending_explain(const job_ending *ending, job_outcome *outcome);
 
+#define JOB_SWEEP_MS 5 /* between two searches for processes that have to end */
+
 /* ---- strays (strays.c) ---------------------------------------------------------------------- */
 
 /* The mark of one worker's strays, and the process that ends them where we are killed. */
@@ -56,7 +58,8 @@ void job_strays_mark(job_strays *s);
  * or pipe can be made. */
 void job_strays_watch(job_strays *s);
 /* Ends the children of ours that the worker of S started, and reaps all children that have ended
- * but KEPT, which is another worker's, or 0. It searches ROUNDS times at most, each 5 ms. */
+ * but KEPT, which is another worker's, or 0. It searches ROUNDS times at most, JOB_SWEEP_MS apart.
+ */
 void job_strays_sweep(const job_strays *s, pid_t kept, int rounds);
 /* After that: the watcher ends. Nothing where there is none. */
 void job_strays_end(job_strays *s);

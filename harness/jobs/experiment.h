@@ -32,9 +32,9 @@ BN_MUST_USE bn_code job_matrix_expand(const job_matrix *matrix, job_experiment *
                                       size_t *count, bn_text *notes, bn_status *st);
 /* Replaces "the model's own" and "auto" in WHAT by what FILLED, a model's options, has. */
 void job_experiment_fill(const model_options *filled, res_experiment *what);
-/* The same without a worker, by making the model of E: WHAT becomes what E's record will say, so
- * that a failed experiment belongs to the same cell of a table as one that went well. It is as E
- * has it where there is no such model, and for programs and recorded steps. */
+/* job_experiment_fill with the options of E's model, which it makes: WHAT becomes what E's
+ * record will say, so that a failed experiment is in the same cell of a table as a successful
+ * one. It is as in E where there is no such model, and for programs and recorded steps. */
 void job_experiment_resolve(const job_experiment *e, res_experiment *what);
 /* Forms of an optimized program: the plugins' name, and the ending of files of bench run
  * --graph-report. The last row, whose format is "", is for any other. */
@@ -63,13 +63,16 @@ bool job_front_end_has_mode(const char *front_end, const char *name, const char 
 /* Value INDEX, from 0, of the axis mode or front_end, into WORD; false after the last. Modes that
  * only frameworks have come after bench's own. */
 bool job_mode_name(size_t index, char word[RES_TEXT]);
+/* Whether NAME is a mode of bench in which each op is a program, so that a step has no graphs. */
+bool job_mode_by_op(const char *name);
 bool job_front_end_name(size_t index, char word[RES_TEXT]);
 /* Why W's front end cannot run it, into TEXT; false where it can. Of bench only the mode is
  * checked. */
 bool job_framework_refuses(const job_matrix *matrix, const res_experiment *w, char *text,
                            size_t size);
 
-/* ---- defaults of a runtime (habits.c) ------------------------------------------------ */
+/* ---- defaults of a runtime (runtime_defaults.c) ------------------------------------------------
+ */
 
 /* PATH is the runtime's file, or its name before that is known. */
 
@@ -92,15 +95,15 @@ BN_MUST_USE bn_code job_store_ready(const char *store, bn_status *st);
 void job_say_damaged(const res_damaged *list, size_t count);
 /* Finds the file of RUNTIME and writes its name to PATH. */
 BN_MUST_USE bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st);
-/* The same of the plugin that W's steps run on: a framework may have its own (way.c). PATH is ""
- * where that is known only once it has run: res_plugin_unforeseen. */
+/* Finds the file of the plugin that W's steps run on: a framework may have its own
+ * (interposer.c). PATH is "" where the file is known only after the run (res_plugin_unforeseen). */
 BN_MUST_USE bn_code job_plugin_find(const res_experiment *w, char path[PATH_MAX], bn_status *st);
 /* Checks the front end, --pin, --idle-cores and --cache-dir of E, unless they are those of LAST,
  * which may be NULL. Warns once of a front end with other than the pinned versions. */
 BN_MUST_USE bn_code job_words_check(const job_experiment *e, const job_experiment *last,
                                     bn_status *st);
-/* All three for all of LIST, which has one store and is not empty; and --weights, as far as it can
- * be checked without a runtime. */
+/* job_store_ready, job_plugin_find and job_words_check for all of LIST, which has one store and
+ * is not empty; and checks --weights, as far as that needs no runtime. */
 BN_MUST_USE bn_code job_experiments_check(const job_experiment *list, size_t count, bn_status *st);
 /* Maps FILE and finds in it all variables of INSTANCE; used in workers, too. */
 BN_MUST_USE bn_code job_weights_open(const char *file, const model *instance,

@@ -18,10 +18,21 @@ bool job_is_framework(const res_experiment *w)
 static bool bench_has_mode(const char *name)
 {
     mode_info info;
+    return mode_describe_named(name, &info);
+}
+
+bool job_mode_by_op(const char *name)
+{
+    mode_info info;
+    return mode_describe_named(name, &info) && info.by_op;
+}
+
+/* "eager, lazy, capture" */
+static void put_own_modes(bn_text *out)
+{
+    mode_info info;
     for (size_t i = 0; mode_describe(i, &info); i++)
-        if (strcmp(info.name, name) == 0)
-            return true;
-    return false;
+        bn_text_printf(out, "%s%s", i > 0 ? ", " : "", info.name);
 }
 
 bool job_front_end_has_mode(const char *front_end, const char *name, const char *phase)
@@ -104,8 +115,14 @@ bool job_framework_refuses(const job_matrix *matrix, const res_experiment *w, ch
     bn_text value = {0};
     if (!job_front_end_has_mode(w->front_end, w->mode, w->phase)) {
         const bool other = job_front_end_has_mode(w->front_end, w->mode, NULL);
+        if (!row)
+            put_own_modes(&value);
         snprintf(text, size, "front end %s has no mode %s%s; it has %s", w->front_end, w->mode,
-                 other ? " for inference" : "", row ? row->modes : "eager, lazy, capture");
+                 other ? " for inference" : "",
+                 row          ? row->modes
+                 : value.data ? value.data
+                              : "");
+        bn_text_free(&value);
         return true;
     }
     if (!option && !axis)

@@ -64,7 +64,7 @@ void job_group_title(const job_experiment *list, size_t count, char *text, size_
 {
     char title[256];
     job_experiment first = list[0];
-    /* Of several, each has its front end beside its mode. */
+    /* With several experiments, each mode is written with its front end. */
     if (count > 1)
         snprintf(first.what.front_end, sizeof first.what.front_end, "%s",
                  res_axes[RES_AXIS_FRONT_END].usual);

@@ -60,7 +60,7 @@ typedef struct job_group {
     uint64_t seed;     /* of orders; 0: the clock's */
     bool separate;     /* each experiment has processes of its own */
     bool apart;        /* the cores of the last process were apart all the time (cores_watch) */
-    char why[512];     /* it is separate; "" */
+    char why_separate[512]; /* why SEPARATE is set; "": it is not, or the caller set it */
     job_spent spent;   /* by its processes so far */
 } job_group;
 #define JOB_USUAL_PROCESSES 4
@@ -85,8 +85,8 @@ size_t job_group_end(const job_experiment *list, size_t count, size_t first);
 BN_MUST_USE bn_code job_measure_in_worker(const job_experiment *e, const job_order *job,
                                           res_record **record, bn_status *st);
 
-/* The same for A and B, which take turns in two processes that live at the same time. Where either
- * fails RECORDS has neither. FAULT, of the failure: 0 is A's, 1 is B's. */
+/* Measures PAIR, A and B, which take turns in two processes that live at the same time. If
+ * either fails RECORDS has neither. FAULT is the index of the one that failed. */
 BN_MUST_USE bn_code job_measure_in_turns(const job_experiment *const pair[2],
                                          const job_order jobs[2], uint64_t seed,
                                          res_record *records[2], int *fault, bn_status *st);
@@ -161,14 +161,14 @@ typedef struct job_pace {
  * that Ctrl-C keeps finished work; whether cores sleep meanwhile, by IDLE_CORES as of
  * cores_idle_begin; and whether this machine is busy. */
 void job_progress_plan(size_t of, double seconds, bool known, const char *idle_cores);
-/* The same before the COUNT experiments LIST, which were arranged, and each of whose groups will be
- * as PLAN is. After WHAT, "" or "replay of train: ", it also notes how many they are, in how many
- * processes, on which runtime, and where their records go. It reads their store, for a second or
- * little more, for earlier times. PACES, unless NULL, gets one for each group. */
+/* job_progress_plan of the COUNT experiments LIST, which were arranged; each of their groups
+ * will be as PLAN is. First notes, after WHAT ("" or "replay of train: "), how many there are,
+ * in how many processes, on which runtime, and where their records go. Reads earlier times from
+ * their store, which takes a second or little more. PACES, unless NULL, gets one for each group. */
 void job_progress_tell(const char *what, const job_group *plan, const job_experiment *list,
                        size_t count, job_pace *paces);
-/* As job_progress_expect, of all workers of the next process, which is of group WHICH of COUNT: by
- * earlier records, else by the processes that have ended. */
+/* job_progress_expect for all workers of the next process, of group WHICH of COUNT: by earlier
+ * records, else by the processes that have ended. */
 void job_pace_expect(const job_pace *paces, size_t count, size_t which);
 /* A process of the group ended after SECONDS, and PROCESSES more will come. */
 void job_pace_ended(job_pace *pace, double seconds, int processes);

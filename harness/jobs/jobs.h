@@ -22,10 +22,11 @@
 /* Appends the end of the manual: exit codes and environment, as roff. (manual.c) */
 void job_manual_end(bn_text *out);
 
-/* ---- the recorder before a program's runtime (way.c) ---------------------------------------- */
+/* ---- the recorder before a program's runtime (interposer.c)
+ * ---------------------------------------- */
 
-/* A way to put the recorder between a program and a runtime. */
-typedef struct job_way {
+/* How the recorder is put between a program and its runtime. */
+typedef struct job_interposer {
     char runtime[PATH_MAX];  /* a name or path; never "auto" */
     char recorder[PATH_MAX]; /* libpjrt_record.so */
     char plugin[PATH_MAX];   /* behind the recorder; "": those that the program finds itself */
@@ -36,20 +37,21 @@ typedef struct job_way {
     json_t *variables; /* {NAME: TEXT}: added to the program's environment; owned */
     bn_text conflicts; /* a line each: a variable that the user has set, and the consequence */
     char blocked[400]; /* the first of them that keeps a framework from the recorder; "": none */
-} job_way;
+} job_interposer;
 
-/* Makes WAY for RUNTIME, "auto" or a name or path, and PROGRAM, as it was given. FOLDER, a whole
- * path, is of the recording. To be freed also after a failure. */
-BN_MUST_USE bn_code job_way_make(const char *runtime, const char *program, const char *folder,
-                                 job_way *way, bn_status *st);
+/* Fills INTERPOSER for RUNTIME, "auto" or a name or path, and PROGRAM, as it was given. FOLDER, a
+ * whole path, is of the recording. To be freed also after a failure. */
+BN_MUST_USE bn_code job_interposer_make(const char *runtime, const char *program,
+                                        const char *folder, job_interposer *interposer,
+                                        bn_status *st);
 /* After the program has ended: the digest of the plugin, or of the recorder, at PATH, which it had
- * loaded. BN_CHANGED where the file was replaced or changed since WAY was made: it is unknown which
- * one ran. */
-BN_MUST_USE bn_code job_way_digest(const job_way *way, const char *path,
-                                   char sha256[BN_SHA256_TEXT], bn_status *st);
-/* BN_CHANGED where the file of WAY's plugin, if it has one, or of its recorder was. */
-BN_MUST_USE bn_code job_way_check(const job_way *way, bn_status *st);
-void job_way_free(job_way *way);
+ * loaded. BN_CHANGED where the file was replaced or changed since INTERPOSER was made: it is
+ * unknown which one ran. */
+BN_MUST_USE bn_code job_interposer_digest(const job_interposer *interposer, const char *path,
+                                          char sha256[BN_SHA256_TEXT], bn_status *st);
+/* BN_CHANGED where the file of INTERPOSER's plugin, if it has one, or of its recorder was. */
+BN_MUST_USE bn_code job_interposer_check(const job_interposer *interposer, bn_status *st);
+void job_interposer_free(job_interposer *interposer);
 
 /* ---- temporary folders (scratch.c) ----------------------------------------------- */
 

@@ -66,7 +66,7 @@ static res_record *failure_record(const job_experiment *e, const struct stat *be
     return r;
 }
 
-/* Members of a worker's request beside its experiments. */
+/* Members of a worker's request other than its experiments. */
 typedef struct circumstances {
     const json_t *about; /* the records' "group"; NULL: none */
     uint64_t seed;
@@ -226,9 +226,9 @@ static json_t *about_group(const job_group *group, int process, const job_experi
                            size_t members)
 {
     const bool framework = job_is_framework(&first->what);
-    const char *why = group->why[0] ? group->why
-                      : framework   ? "front ends cannot share a process"
-                                    : NULL;
+    const char *why = group->why_separate[0] ? group->why_separate
+                      : framework            ? "front ends cannot share a process"
+                                             : NULL;
     return json_pack("{ss si si sI ss ss*}", "id", group->id, "process", process, "processes",
                      group->processes, "members", (json_int_t)members, "how",
                      group->separate || framework ? "separate" : "interleaved", "why", why);
@@ -277,8 +277,9 @@ static bool measure_together(job_group *group, int process, const job_experiment
     if (again) {
         group->separate = true;
         /* JSON takes complete characters only. */
-        snprintf(group->why, sizeof group->why, "%s: %.*s", bn_code_name(outcome.status),
-                 (int)bn_utf8_fit(outcome.message, 400), outcome.message);
+        snprintf(group->why_separate, sizeof group->why_separate, "%s: %.*s",
+                 bn_code_name(outcome.status), (int)bn_utf8_fit(outcome.message, 400),
+                 outcome.message);
     }
     for (size_t i = 0; i < count; i++) {
         if (again && !has_member(&outcome, i))

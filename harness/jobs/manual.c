@@ -43,7 +43,7 @@ void job_manual_end(bn_text *out)
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         bn_text_printf(out, ".TP\n.B %s\n%s\n", codes[i].code, codes[i].meaning);
     bn_text_puts(out, ".P\n.B bench compare\nends with 0 nothing slower, 1 error, 2 slower, 4 "
-                      "could not tell; bench compare \\-\\-help has more, and the codes for git "
+                      "inconclusive; bench compare \\-\\-help has more, and the codes for git "
                       "bisect\n"
                       ".P\n.B bench nightly\nends with the same codes\n"
                       ".SH ENVIRONMENT\n");

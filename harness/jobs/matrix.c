@@ -15,13 +15,13 @@
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* Known value INDEX of AXIS, for a recorded STEP or for models, into WORD; false after the last,
+/* Known value INDEX of AXIS, of a RECORDED step or of models, into WORD; false after the last,
  * and where AXIS takes any value. */
-static bool axis_value(res_axis_id axis, bool step, size_t index, char word[RES_TEXT])
+static bool axis_value(res_axis_id axis, bool recorded, size_t index, char word[RES_TEXT])
 {
     model_info a_model = {0};
     if (axis == RES_AXIS_MODE)
-        return step ? res_axis_word(STEP_MODES, index, word) : job_mode_name(index, word);
+        return recorded ? res_axis_word(STEP_MODES, index, word) : job_mode_name(index, word);
     if (axis == RES_AXIS_FRONT_END)
         return job_front_end_name(index, word);
     if (axis == RES_AXIS_MODEL && model_describe(index, &a_model))
@@ -31,7 +31,7 @@ static bool axis_value(res_axis_id axis, bool step, size_t index, char word[RES_
     return true;
 }
 
-/* Other programs' names of our values. */
+/* Names that other programs use for values of ours. */
 static const struct {
     const char *word, *meant;
 } synonyms[] = {
@@ -57,18 +57,19 @@ void job_runtime_names(bn_text *out)
         bn_text_printf(out, "%s%s", i ? ", " : "", name);
 }
 
-/* The value of AXIS, for a recorded STEP or for models, that WORD may mean, into MEANT. */
-static bool meant_by(res_axis_id axis, bool step, const char *word, char meant[RES_TEXT])
+/* The value of AXIS, of a RECORDED step or of models, that WORD names otherwise or misspells, into
+ * MEANT; false: none. */
+static bool nearest_value(res_axis_id axis, bool recorded, const char *word, char meant[RES_TEXT])
 {
     const char *called = job_axis_synonym(word);
     bn_near near = bn_near_begin(word);
-    for (size_t i = 0; axis_value(axis, step, i, meant); i++) {
+    for (size_t i = 0; axis_value(axis, recorded, i, meant); i++) {
         if (called && strcmp(meant, called) == 0)
             return true;
         bn_near_try(&near, meant);
     }
     model_info info;
-    for (size_t i = 0; axis == RES_AXIS_MODEL && !step && model_describe_example(i, &info); i++)
+    for (size_t i = 0; axis == RES_AXIS_MODEL && !recorded && model_describe_example(i, &info); i++)
         bn_near_try(&near, info.name);
     const char *best = bn_near_best(&near);
     snprintf(meant, RES_TEXT, "%s", best ? best : "");
@@ -77,33 +78,35 @@ static bool meant_by(res_axis_id axis, bool step, const char *word, char meant[R
 
 bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT])
 {
-    return meant_by(axis, false, word, meant);
+    return nearest_value(axis, false, word, meant);
 }
 
-static bool takes(res_axis_id axis, bool step, const char *word, bn_text *known)
+/* Whether AXIS, of a RECORDED step or of models, takes WORD; if not, appends the values that it
+ * takes to KNOWN. */
+static bool accepts(res_axis_id axis, bool recorded, const char *word, bn_text *known)
 {
     char name[RES_TEXT];
     size_t i = 0;
-    for (; axis_value(axis, step, i, name); i++) {
+    for (; axis_value(axis, recorded, i, name); i++) {
         if (strcmp(name, word) == 0)
             return true;
         bn_text_printf(known, "%s%s", i ? ", " : "", name);
     }
     model_info info;
-    if (axis == RES_AXIS_MODEL && !step && model_describe_named(word, &info))
+    if (axis == RES_AXIS_MODEL && !recorded && model_describe_named(word, &info))
         return true; /* an example, which bench list leaves out */
     return i == 0;
 }
 
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known)
 {
-    return takes(axis, false, word, known);
+    return accepts(axis, false, word, known);
 }
 
 bool job_mode_of_steps(const char *word)
 {
     bn_text ignored = {0};
-    const bool is_one = takes(RES_AXIS_MODE, true, word, &ignored);
+    const bool is_one = accepts(RES_AXIS_MODE, true, word, &ignored);
     bn_text_free(&ignored);
     return is_one;
 }
@@ -149,17 +152,17 @@ static void set_usual(const res_axis *axis, cli_list *list)
     list->value[0].number = strtoll(axis->usual, NULL, 10);
 }
 
-static void refuse_value(const res_axis *axis, bool step, const char *word, const char *known,
+static void refuse_value(const res_axis *axis, bool recorded, const char *word, const char *known,
                          bn_status *st)
 {
     char meant[RES_TEXT];
-    const char *best = meant_by(axis->id, step, word, meant) ? meant : NULL;
+    const char *best = nearest_value(axis->id, recorded, word, meant) ? meant : NULL;
     bn_fail_meant(st, BN_INVALID, (bn_meant){best, "There is", known}, "--%s: there is no '%s'",
                   axis->option, word);
 }
 
-/* Whether one of FRONT_ENDS has the mode NAME; an empty list is bench alone. */
-static bool some_have_mode(const cli_list *front_ends, const char *name)
+/* Whether one of FRONT_ENDS has the mode NAME; an empty list stands for bench. */
+static bool any_has_mode(const cli_list *front_ends, const char *name)
 {
     bool some = front_ends->count == 0 && job_front_end_has_mode("bench", name, NULL);
     for (size_t i = 0; i < front_ends->count && !some; i++)
@@ -169,24 +172,24 @@ static bool some_have_mode(const cli_list *front_ends, const char *name)
 }
 
 /* Puts all known values of AXIS into LIST; of modes those of FRONT_ENDS. */
-static void put_all_values(const res_axis *axis, bool step, const cli_list *front_ends,
+static void put_all_values(const res_axis *axis, bool recorded, const cli_list *front_ends,
                            cli_list *list, bn_arena *memory)
 {
     char name[RES_TEXT];
     list->count = 0;
-    for (size_t i = 0; list->count < CLI_MAX_ITEMS && axis_value(axis->id, step, i, name); i++)
-        if (step || axis->id != RES_AXIS_MODE || some_have_mode(front_ends, name))
+    for (size_t i = 0; list->count < CLI_MAX_ITEMS && axis_value(axis->id, recorded, i, name); i++)
+        if (recorded || axis->id != RES_AXIS_MODE || any_has_mode(front_ends, name))
             list->value[list->count++] = (cli_value){.word = bn_arena_strdup(memory, name)};
 }
 
-/* Checks each value of LIST, for a recorded STEP or for models, and replaces "all" by all known
+/* Checks each value of LIST, for a RECORDED step or for models, and replaces "all" by all known
  * values. */
-static bn_code check_values(const res_axis *axis, bool step, const cli_list *front_ends,
+static bn_code check_values(const res_axis *axis, bool recorded, const cli_list *front_ends,
                             cli_list *list, bn_arena *memory, bn_status *st)
 {
     char name[RES_TEXT];
     if (axis->all && list->count == 1 && strcmp(list->value[0].word, "all") == 0) {
-        put_all_values(axis, step, front_ends, list, memory);
+        put_all_values(axis, recorded, front_ends, list, memory);
         return BN_OK;
     }
     for (size_t i = 0; i < list->count; i++) {
@@ -197,8 +200,8 @@ static bn_code check_values(const res_axis *axis, bool step, const cli_list *fro
             return bn_fail(st, BN_INVALID, "--%s takes up to %zu bytes", axis->option,
                            axis->field.size - 1);
         snprintf(name, sizeof name, "%lld", (long long)list->value[i].number);
-        if (!takes(axis->id, step, word ? word : name, &known))
-            refuse_value(axis, step, word ? word : name, known.data, st);
+        if (!accepts(axis->id, recorded, word ? word : name, &known))
+            refuse_value(axis, recorded, word ? word : name, known.data, st);
         bn_text_free(&known);
         if (st->code != BN_OK)
             return st->code;
@@ -211,14 +214,14 @@ static bn_code check_values(const res_axis *axis, bool step, const cli_list *fro
 /* A matrix being expanded: its lists, checked, and the current value of each. */
 typedef struct expansion {
     const job_matrix *matrix;
-    bool step; /* a recorded one */
+    bool recorded; /* a recorded step, not models or a program */
     cli_list lists[RES_AXIS_COUNT];
     size_t at[RES_AXIS_COUNT];
     res_axis_id order[RES_AXIS_COUNT]; /* of nesting: the last changes fastest */
     bn_arena *memory;
 } expansion;
 
-static void make_order(expansion *x)
+static void order_axes(expansion *x)
 {
     size_t count = 0;
     for (int nest = 0; nest <= RES_AXIS_COUNT; nest++)
@@ -236,7 +239,7 @@ static bn_code check_lists(expansion *x, bn_status *st)
             continue;
         if (x->lists[i].count == 0)
             set_usual(axis, &x->lists[i]);
-        if (check_values(axis, x->step, &m->axis[RES_AXIS_FRONT_END], &x->lists[i], x->memory,
+        if (check_values(axis, x->recorded, &m->axis[RES_AXIS_FRONT_END], &x->lists[i], x->memory,
                          st) != BN_OK)
             return st->code;
     }
@@ -313,14 +316,14 @@ static void settings_text(const job_matrix *m, const char *runtime, char *text, 
     bn_text_free(&t);
 }
 
-static model_info info_of(const char *name)
+static model_info model_info_of(const char *name)
 {
     model_info info = {0};
     (void)model_describe_named(name, &info);
     return info;
 }
 
-static void fill(const expansion *x, job_experiment *e)
+static void fill_experiment(const expansion *x, job_experiment *e)
 {
     const job_matrix *m = x->matrix;
     *e = (job_experiment){.how = m->how, .echo = m->echo, .program = m->request};
@@ -331,10 +334,10 @@ static void fill(const expansion *x, job_experiment *e)
         if (x->lists[i].count)
             res_axis_set_value(&res_axes[i], value->word, value->number, &e->what);
     }
-    if (!m->request && info_of(e->what.model).always_varies)
+    if (!m->request && model_info_of(e->what.model).always_varies)
         snprintf(e->what.lengths, sizeof e->what.lengths, "varying");
     settings_text(m, e->what.runtime, e->what.settings, sizeof e->what.settings);
-    if (x->step)
+    if (x->recorded)
         job_step_describe(m->request, &e->what);
     else if (m->request)
         job_program_describe(m->request, &e->what);
@@ -345,15 +348,12 @@ static void fill(const expansion *x, job_experiment *e)
 static bool mode_cuts(const char *name)
 {
     mode_info info;
-    for (size_t i = 0; mode_describe(i, &info); i++)
-        if (strcmp(info.name, name) == 0)
-            return info.cuts_graphs;
-    return false;
+    return mode_describe_named(name, &info) && info.cuts_graphs;
 }
 
-/* Why W's --remat or --offload cannot be run, into TEXT; or NULL. Offloaded stacks stay within a
- * program, since arguments and results are on the device. */
-static const char *why_not_saved(const res_experiment *w, char *text, size_t size)
+/* Why W's --remat or --offload cannot be run, into TEXT; NULL: it can. An offloaded stack cannot
+ * pass from one program to the next: arguments and results are on the device. */
+static const char *why_no_remat(const res_experiment *w, char *text, size_t size)
 {
     const bool offload = strcmp(w->offload, "none") != 0;
     const char *name = offload ? "offload" : "remat", *value = offload ? w->offload : w->remat;
@@ -361,7 +361,7 @@ static const char *why_not_saved(const res_experiment *w, char *text, size_t siz
         return NULL;
     if (strcmp(w->scan, "on") != 0 || strcmp(w->phase, "train") != 0)
         snprintf(text, size, "only training with --scan on takes --%s %s", name, value);
-    else if (offload && (strcmp(w->mode, "eager") == 0 || w->graphs > 2))
+    else if (offload && (job_mode_by_op(w->mode) || w->graphs > 2))
         snprintf(text, size,
                  "--offload %s needs forward and backward in one graph, not %s of %d graphs", value,
                  w->mode, w->graphs);
@@ -371,7 +371,7 @@ static const char *why_not_saved(const res_experiment *w, char *text, size_t siz
 }
 
 /* Whether A and B differ in runtime and mode only, and so have one model of one size. */
-static bool same_build(const res_experiment *a, const res_experiment *b)
+static bool same_model_and_size(const res_experiment *a, const res_experiment *b)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++)
         if ((res_axes[i].role == RES_ROLE_CELL || res_axes[i].role == RES_ROLE_SETUP) &&
@@ -381,7 +381,7 @@ static bool same_build(const res_experiment *a, const res_experiment *b)
 }
 
 /* Why the model of W refuses its sizes, into TEXT; or NULL. It never refuses its default sizes. */
-static const char *why_not_built(const res_experiment *w, char *text, size_t size)
+static const char *why_size_refused(const res_experiment *w, char *text, size_t size)
 {
     const model_options options = job_model_options(w, w->runtime);
     bn_status refused = {.code = BN_OK};
@@ -400,7 +400,7 @@ static const char *why_not_built(const res_experiment *w, char *text, size_t siz
 static const char *why_not(const res_experiment *w, const res_experiment *last, char *text,
                            size_t size)
 {
-    const model_info info = info_of(w->model);
+    const model_info info = model_info_of(w->model);
     if (w->graphs != 1 && (!mode_cuts(w->mode) || strcmp(w->phase, "train") != 0))
         snprintf(text, size,
                  "only training steps in capture mode are cut into %d graphs, not %s %s", w->graphs,
@@ -424,73 +424,75 @@ static const char *why_not(const res_experiment *w, const res_experiment *last, 
         snprintf(text, size, "%s has no layers that run as one loop, so no --scan on", w->model);
     else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
         snprintf(text, size, "%s has rows of one length, so no --lengths varying", w->model);
-    else if (!why_not_saved(w, text, size))
-        return last && same_build(w, last) ? NULL : why_not_built(w, text, size);
+    else if (!why_no_remat(w, text, size))
+        return last && same_model_and_size(w, last) ? NULL : why_size_refused(w, text, size);
     return text;
 }
 
-/* Sets axes of models to their defaults, for programs and recorded steps. A step without --mode
- * runs in the modes that depend on the runtime only. */
-static void leave_out_model(expansion *x)
+/* Sets axes of models to their defaults, for programs and recorded steps. A recorded step without
+ * --mode runs in the modes that depend on the runtime only. */
+static void reset_model_axes(expansion *x)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
         const res_axis_id axis = (res_axis_id)i;
-        if (res_axes[i].option && !(x->step ? job_axis_of_steps(axis) : job_axis_of_programs(axis)))
+        if (res_axes[i].option &&
+            !(x->recorded ? job_axis_of_steps(axis) : job_axis_of_programs(axis)))
             set_usual(&res_axes[i], &x->lists[i]);
     }
-    if (!x->step || x->lists[RES_AXIS_MODE].count > 0)
+    if (!x->recorded || x->lists[RES_AXIS_MODE].count > 0)
         return;
     put_all_values(&res_axes[RES_AXIS_MODE], true, NULL, &x->lists[RES_AXIS_MODE], x->memory);
     x->lists[RES_AXIS_MODE].count = USUAL_STEP_MODES;
 }
 
 /* Whether the options of M besides the axes fit what it runs. */
-static bn_code check_work(const job_matrix *m, bool step, bn_status *st)
+static bn_code check_work(const job_matrix *m, bool recorded, bn_status *st)
 {
     const cli_list *in_flight = &m->axis[RES_AXIS_IN_FLIGHT];
     if (!m->program && (m->outputs.count || m->checks.count || m->inputs.count > 1))
         return bn_fail(st, BN_INVALID, "--output, --check and several --input go with --program");
-    if (step && m->inputs.count)
+    if (recorded && m->inputs.count)
         return bn_fail(st, BN_INVALID, "--input: bench generates the inputs of a recorded step");
-    if (step && (in_flight->count > 1 || (in_flight->count && in_flight->value[0].number != 1)))
+    if (recorded && (in_flight->count > 1 || (in_flight->count && in_flight->value[0].number != 1)))
         return bn_fail(st, BN_INVALID, "--in-flight: each recorded step is awaited");
-    if (step && m->how.weights)
+    if (recorded && m->how.weights)
         return bn_fail(st, BN_INVALID, "--weights is for models, and a recorded step has none");
     return BN_OK;
 }
 
-/* The number of combinations. BN_INVALID: too many. */
-static bn_code count_all(const expansion *x, size_t *most, bn_status *st)
+/* The number of combinations, into COUNT. BN_INVALID: more than MOST_EXPERIMENTS. */
+static bn_code count_combinations(const expansion *x, size_t *count, bn_status *st)
 {
-    *most = 1;
+    *count = 1;
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
-        *most *= x->lists[i].count ? x->lists[i].count : 1;
-        if (*most > MOST_EXPERIMENTS)
+        *count *= x->lists[i].count ? x->lists[i].count : 1;
+        if (*count > MOST_EXPERIMENTS)
             return bn_fail(st, BN_INVALID, "the lists make more than %d experiments",
                            MOST_EXPERIMENTS);
     }
     return BN_OK;
 }
 
-/* Puts all combinations into LIST, which has room for them. */
+/* Puts all combinations that can be run into LIST, which has room for all; NOTES names the others.
+ */
 static bn_code combine(expansion *x, job_experiment *list, size_t *count, bn_text *notes,
                        bn_status *st)
 {
     char why[256], first[256] = "no combination is possible";
-    bool some = false;
+    bool refused = false; /* a combination; FIRST is the reason of the first one */
     do {
         const res_experiment *last = *count ? &list[*count - 1].what : NULL;
         char note[300];
-        fill(x, &list[*count]);
+        fill_experiment(x, &list[*count]);
         if (x->matrix->request ||
             (!job_framework_refuses(x->matrix, &list[*count].what, why, sizeof why) &&
              !why_not(&list[*count].what, last, why, sizeof why))) {
             ++*count;
             continue;
         }
-        if (!some)
+        if (!refused)
             memcpy(first, why, sizeof first);
-        some = true;
+        refused = true;
         snprintf(note, sizeof note, "bench: %s; left out\n", why);
         if (!notes->data || !strstr(notes->data, note))
             bn_text_puts(notes, note);
@@ -502,23 +504,23 @@ bn_code job_matrix_expand(const job_matrix *m, job_experiment **list, size_t *co
                           bn_status *st)
 {
     size_t most = 0;
-    const bool step = job_is_step(m->request);
+    const bool recorded = job_is_step(m->request);
     *list = NULL;
     *count = 0;
-    if (check_work(m, step, st) != BN_OK)
+    if (check_work(m, recorded, st) != BN_OK)
         return st->code;
     expansion *x = bn_zalloc(1, sizeof *x);
     bn_arena *memory = bn_arena_new(4096);
     x->matrix = m;
-    x->step = step;
+    x->recorded = recorded;
     x->memory = memory;
     memcpy(x->lists, m->axis, sizeof x->lists);
-    make_order(x);
+    order_axes(x);
     if (m->request)
-        leave_out_model(x);
+        reset_model_axes(x);
     bn_code code = check_lists(x, st);
     if (code == BN_OK)
-        code = count_all(x, &most, st);
+        code = count_combinations(x, &most, st);
     if (code == BN_OK && !(*list = calloc(most, sizeof **list)))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
     if (code == BN_OK)

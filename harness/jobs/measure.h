@@ -27,6 +27,16 @@ enum {
     JOB_ABOUT_FILES = 1 << 9    /* further files of a run */
 };
 
+/* Option --store of all commands that have one folder of records by default; AT: where its text
+ * goes. */
+#define JOB_STORE_WORDS                                                                            \
+    .fallback = "bench-results", .also = "results",                                                \
+    .text = "folder of records, one HDF5 file for each experiment of each process"
+#define JOB_STORE_ROW(at)                                                                          \
+    {                                                                                              \
+        "store", "DIR", CLI_TEXT, at, JOB_STORE_WORDS                                              \
+    }
+
 #define JOB_MEMBER_TEXT(member)   const char *member;
 #define JOB_MEMBER_NUMBER(member) int64_t member;
 #define JOB_MEMBER_SPAN(member)   double member;
@@ -58,7 +68,7 @@ const char *job_measure_suite(job_measure_id id);
 /* HOW as a worker is sent it: a member an option (new reference). Texts that are NULL are absent.
  */
 json_t *job_measure_to_json(const job_measure *how);
-/* The same back. JSON must outlive *HOW. */
+/* Reads *HOW from what job_measure_to_json made. JSON must outlive *HOW. */
 BN_MUST_USE bn_code job_measure_from_json(const json_t *json, job_measure *how, bn_status *st);
 
 #endif

@@ -296,7 +296,7 @@ static const cli_command matrix_options = {
                {.table = job_measure_table, .offset = offsetof(job_matrix, how)}},
 };
 
-/* The same of a recorded step, as bench replay has them. */
+/* The options of a recorded step, as in bench replay. */
 static const cli_command recorded_options = {
     .name = "recorded step",
     .size = sizeof(job_matrix),

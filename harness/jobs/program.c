@@ -69,9 +69,9 @@ static bn_code check_types(const job_program_text *p, const mode_argument *given
                        "arguments; leave --argument out, the program declares their types",
                        count, p->count);
     bn_text text = {0};
-    mode_type_put(&given[i], &text);
+    mode_type_write(&given[i], &text);
     bn_text_puts(&text, ", and the program's is ");
-    mode_type_put(&p->arguments[i], &text);
+    mode_type_write(&p->arguments[i], &text);
     bn_code code =
         bn_fail(st, BN_INVALID,
                 "--argument %zu is %s; leave --argument out, the program declares the types", i + 1,

@@ -63,7 +63,7 @@ static void put_left(double left, char *text, size_t size)
                  seconds % 60);
 }
 
-/* The same of JOB, which runs, and those after it. */
+/* Seconds that the running JOB and the jobs after it will take. */
 static double remaining(const job_order *job)
 {
     const double others = after(job), now = job_seconds();

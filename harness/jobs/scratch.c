@@ -1,6 +1,6 @@
 /*
  * scratch.c - folders of temporary files that one process passes to another: weights and a batch
- * for a framework, its answer, its recording. They may be large, so they lie beside the records,
+ * for a framework, its answer, its recording. They may be large, so they are next to the records,
  * unless others may write there, or in a folder above.
  */
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@ bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st
 {
     char whole[PATH_MAX], host[64] = "";
     path[0] = '\0';
-    if (!(parent && bn_names_hold(parent, whole)) && !bn_names_hold(temporary(), whole))
+    if (!(parent && bn_path_protected(parent, whole)) && !bn_path_protected(temporary(), whole))
         return whole[0] ? bn_fail(st, BN_INVALID,
                                   "%s: other users could replace files there that a framework "
                                   "reads; set TMPDIR to a folder that only you can write, and "
@@ -100,8 +100,8 @@ void job_folders_sweep(const char *store, const char *prefix, const char *after,
     DIR *folder = opendir(store);
     if (!folder)
         return;
-    /* Else another folder of the user may have taken the name. */
-    const bool named = fstat(dirfd(folder), &whole) == 0 && bn_names_hold_in(&whole) &&
+    /* Otherwise the name may belong to another folder of the user by now. */
+    const bool named = fstat(dirfd(folder), &whole) == 0 && bn_folder_protected(&whole) &&
                        gethostname(host, sizeof host - 1) == 0;
     for (const struct dirent *entry; named && (entry = readdir(folder)) != NULL;) {
         struct stat info;

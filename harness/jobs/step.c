@@ -240,11 +240,6 @@ static json_t *aliases_json(const making *m, size_t index, const json_t *argumen
     return list;
 }
 
-static json_t *number_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* Recorded device time of PROGRAM in microseconds; NaN: unknown. */
 static double device_us(const making *m, uint32_t program)
 {
@@ -273,9 +268,9 @@ static bn_code add_part(making *m, json_t *list, size_t index, bn_status *st)
     json_t *aliases = aliases_json(m, index, arguments, results);
     json_object_set_new(json, "name", json_string(name));
     json_object_set_new(json, "form", json_string(program->form));
-    json_object_set_new(json, "device_us", number_or_null(device_us(m, m->program[index])));
-    json_object_set_new(json, "flops", number_or_null(program->flops));
-    json_object_set_new(json, "bytes", number_or_null(program->bytes));
+    json_object_set_new(json, "device_us", res_json_real(device_us(m, m->program[index])));
+    json_object_set_new(json, "flops", res_json_real(program->flops));
+    json_object_set_new(json, "bytes", res_json_real(program->bytes));
     json_object_set_new(json, "arguments", arguments);
     json_object_set_new(json, "results", results);
     json_object_set_new(json, "aliases", aliases);
@@ -359,8 +354,8 @@ static json_t *recorded_json(const making *m)
     return json_pack("{ss sI sI sI so so sb}", "framework", p->framework, "pid", (json_int_t)p->pid,
                      "steps", (json_int_t)m->steps->count, "executions_per_step",
                      (json_int_t)m->steps->executions_per_step, "wall_ns",
-                     number_or_null(s->wall_ns), "device_ns", number_or_null(s->device_ns),
-                     "chosen", m->steps->chosen);
+                     res_json_real(s->wall_ns), "device_ns", res_json_real(s->device_ns), "chosen",
+                     m->steps->chosen);
 }
 
 /* Digest of the programs and their flow: the same wherever the recording lies. */

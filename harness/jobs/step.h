@@ -68,7 +68,7 @@ typedef struct job_step {
     size_t programs, executions, inputs, carried;
     double input_bytes;
     double wall_ns, device_ns; /* recorded medians; DEVICE_NS is NaN where it is unknown */
-    /* The host's time in a step beside its calls, and how often it waited for the device. AHEAD:
+    /* The host's time in a step outside its calls, and how often it waited for the device. AHEAD:
      * not before the next step, in most steps. */
     double host_ns, idle_ns;
     size_t waits;

@@ -93,7 +93,7 @@ bn_code job_flow_make(const rec_process *process, const uint32_t *runs, size_t c
 {
     size_t capacity = 0;
     *f = (job_flow){.process = process, .runs = runs, .count = count};
-    /* As many as the process has in memory already. */
+    /* bn_zalloc: the process has as many items in memory already. */
     f->values = bn_zalloc(process->buffer_count + 1, sizeof *f->values);
     f->first_result = bn_zalloc(count + 1, sizeof *f->first_result);
     bn_code code = BN_OK;
@@ -156,10 +156,11 @@ json_t *job_step_host(const rec_steps *steps, size_t count, job_step *step)
     json_t *list = json_array();
     for (size_t run = 0; run < count; run++) {
         const rec_before *before = &steps->before[run];
-        json_array_append_new(list, json_pack("{sf sf sf sb}", "beside_us", before->beside_ns / 1e3,
-                                              "alone_us", before->alone_ns / 1e3, "idle_us",
-                                              before->idle_ns / 1e3, "waits", (int)before->waits));
-        step->host_ns += before->beside_ns + before->alone_ns;
+        json_array_append_new(list,
+                              json_pack("{sf sf sf sb}", "beside_us", before->overlapped_ns / 1e3,
+                                        "alone_us", before->alone_ns / 1e3, "idle_us",
+                                        before->idle_ns / 1e3, "waits", (int)before->waits));
+        step->host_ns += before->overlapped_ns + before->alone_ns;
         step->idle_ns += before->idle_ns;
         step->waits += before->waits;
     }

@@ -41,7 +41,7 @@ size_t job_flow_value(const job_flow *flow, size_t run, size_t argument);
 
 /* Number of devices that the executions of one client need from the begin of the first of the COUNT
  * executions RUNS to that of the next step's first, RUNS[COUNT]. Those of other clients, as of a
- * CPU beside a GPU, do not count. *RUN is the first of RUNS that ran on several, or JOB_FLOW_NONE.
+ * CPU next to a GPU, do not count. *RUN is the first of RUNS that ran on several, or JOB_FLOW_NONE.
  */
 size_t job_flow_devices(const rec_process *process, const uint32_t *runs, size_t count,
                         size_t *run);

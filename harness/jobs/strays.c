@@ -30,8 +30,8 @@
 
 #define MARK         "BENCH_WORKER_OF"
 #define WATCHER      "bench-watch" /* the name of its process */
-#define WATCH_ROUNDS 400           /* of 5 ms, once we are gone */
-#define QUIET_ROUNDS 3 /* without a find: one that begins a program has no environment */
+#define WATCH_ROUNDS 400           /* of JOB_SWEEP_MS, once bench has died */
+#define QUIET_ROUNDS 3 /* in a row that find none: a process in execve has no environment yet */
 
 void job_strays_mark(job_strays *s)
 {
@@ -99,7 +99,7 @@ void job_strays_sweep(const job_strays *s, pid_t kept, int rounds)
 {
     /* A process takes a moment to end, and may leave us its children. */
     while (end_marked(s->mark, kept) && --rounds > 0)
-        poll(NULL, 0, 5);
+        poll(NULL, 0, JOB_SWEEP_MS);
 }
 
 /* ---- the watcher -------------------------------------------------------------------- */
@@ -112,7 +112,8 @@ static bool end_anywhere(const char *wanted)
     bool some = false;
     for (struct dirent *entry; list && (entry = readdir(list));) {
         const long pid = strtol(entry->d_name, NULL, 10);
-        /* They are not our children: a number may belong to another process by now. */
+        /* They are not our children, so a pid may belong to another process by now: hold it by a
+         * pidfd. */
         const int process = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
         if (process < 0)
             continue;
@@ -137,7 +138,7 @@ static void watch(const int lifeline[2], const char *wanted)
     /* Signals to our group or session are not for the watcher. */
     setsid();
     prctl(PR_SET_NAME, WATCHER, 0L, 0L, 0L);
-    /* It must hold neither the other end nor the user's standard output. */
+    /* The watcher must keep neither the pipe's other end nor the user's standard output open. */
     if (dup2(lifeline[0], 0) < 0 || close_range(1, ~0u, 0) != 0)
         _exit(1);
     while ((n = read(0, &byte, 1)) < 0 && errno == EINTR)
@@ -145,7 +146,7 @@ static void watch(const int lifeline[2], const char *wanted)
     for (int round = 0, quiet = 0; n == 0 && round < WATCH_ROUNDS && quiet < QUIET_ROUNDS;
          round++) {
         quiet = end_anywhere(wanted) ? 0 : quiet + 1;
-        poll(NULL, 0, 5);
+        poll(NULL, 0, JOB_SWEEP_MS);
     }
     _exit(0);
 }

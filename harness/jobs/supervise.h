@@ -34,7 +34,7 @@ typedef struct job_outcome {
     char message[1024]; /* why it failed, with the worker's last words; "" where it did not */
     pid_t pid;          /* of the worker, which is gone */
     bool usage;         /* the runtime refused the user's options: no experiment was begun */
-    size_t strange;     /* lines among the worker's answers that are none; a warning was shown */
+    size_t unreadable;  /* lines of the worker that are no answers; a warning was shown */
     json_t *result;     /* the worker's last, or NULL; owned by the caller */
 } job_outcome;
 

@@ -2,9 +2,10 @@
  * supervisor.c - one job in one worker process, or two in two that take turns.
  *
  * The worker is this program again, in a process group of its own. It reads the request on its
- * standard input and answers on descriptor 3. Its noise (plugins write to standard output and
- * error) goes to a pipe whose tail is kept. It dies with its parent, and so do the processes that
- * it started (strays.c). However it ends, the caller gets an outcome with a class (ending.c).
+ * standard input and answers on descriptor 3. Its standard output and error, on which plugins
+ * write, go to a third pipe ("noise"), whose tail is kept. It dies with its parent, and so do the
+ * processes that it started (strays.c). However it ends, the caller gets an outcome with a class
+ * (ending.c).
  *
  * One loop serves the three pipes of each worker and the clock. None of them may block the others:
  * a worker can refuse to read, or write without end.
@@ -33,7 +34,7 @@
 #define LAST_CHUNKS        64                 /* read after the end: more than a pipe holds */
 #define ANSWER_BYTES       ((size_t)64 << 20) /* a longer line is no answer */
 #define MOST_WORKERS       2
-#define REAP_ROUNDS        200 /* of 5 ms, for stray processes */
+#define REAP_ROUNDS        200 /* of JOB_SWEEP_MS each, for stray processes */
 
 static volatile sig_atomic_t interrupts;
 
@@ -48,18 +49,18 @@ typedef struct worker {
     size_t text_size, text_sent;
     bn_text line; /* of answers, not yet ended */
     bool too_long;
-    job_noise said;
-    cli_rest rest; /* of noise that is shown */
+    job_noise output_tail;
+    cli_rest rest; /* of output that is shown, cut within a character */
     char stage[64];
     bool failed, timed_out, cancelled;
-    int notices;                /* that were shown */
-    size_t strange;             /* lines that are no answers, */
-    char first_strange[100];    /* and the first of them, made plain */
+    int notices;                /* shown so far */
+    size_t unreadable;          /* lines that are no answers */
+    char first_unreadable[100]; /* the first of these lines, made plain */
     uint64_t start_ns, term_ns; /* TERM_NS: when we sent SIGTERM, 0 before */
-    bool killed;                /* by us */
-    bool turns;                 /* it waits for turns, on its standard input */
-    bool waiting;               /* for one now */
-    bool gone;                  /* it has ended; WAIT_STATUS says how */
+    bool killed;                /* by us, with SIGKILL */
+    bool takes_turns;           /* it reads turns from its standard input */
+    bool waiting;               /* for a turn, now */
+    bool ended;                 /* and reaped: WAIT_STATUS is known */
     int wait_status;
 } worker;
 
@@ -141,7 +142,7 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
-static bn_code start(worker *w, bn_status *st)
+static bn_code spawn(worker *w, bn_status *st)
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
     bn_code code = BN_OK;
@@ -191,7 +192,7 @@ static void write_request(worker *w)
     if (n > 0)
         w->text_sent += (size_t)n;
     /* If the worker no longer reads, its end will say why. */
-    if ((w->text_sent == w->text_size && !w->turns) || (n <= 0 && !again(n)))
+    if ((w->text_sent == w->text_size && !w->takes_turns) || (n <= 0 && !again(n)))
         close_end(&w->request);
 }
 
@@ -207,20 +208,20 @@ static void read_failure(worker *w, const json_t *failure)
     w->failed = true;
 }
 
-static void note_strange(worker *w, const char *line)
+static void note_unreadable(worker *w, const char *line)
 {
-    if (w->strange++ == 0)
-        bn_plain(line, w->first_strange, sizeof w->first_strange);
+    if (w->unreadable++ == 0)
+        bn_plain(line, w->first_unreadable, sizeof w->first_unreadable);
 }
 
-/* A line that is no answer may have been a part of one, which is lost. */
-static void warn_of_strange(const worker *w)
+/* An unreadable line may have been a damaged answer, which is then lost. */
+static void warn_of_unreadable(const worker *w)
 {
-    if (w->strange == 0)
+    if (w->unreadable == 0)
         return;
     cli_line_clear();
     cli_say("bench: skipped %zu line%s of a worker's answers that bench cannot read, the first: %s",
-            w->strange, w->strange == 1 ? "" : "s", w->first_strange);
+            w->unreadable, w->unreadable == 1 ? "" : "s", w->first_unreadable);
 }
 
 static void read_answer(worker *w, const char *line)
@@ -238,17 +239,17 @@ static void read_answer(worker *w, const char *line)
         json_decref(w->outcome->result);
         w->outcome->result = json_incref(part);
     } else if ((part = json_object_get(answer, "notice"))) {
-        /* A worker has one for each member at most: further ones are a plugin's. */
+        /* A worker sends one notice for each member at most; a plugin may have written more. */
         if (json_is_string(part) && w->notices++ < JOB_MOST_MEMBERS) {
             cli_line_clear();
             cli_say("bench: %s", json_string_value(part));
         }
-    } else if (w->turns && json_object_get(answer, "turn")) {
+    } else if (w->takes_turns && json_object_get(answer, "turn")) {
         w->waiting = true;
     } else if ((part = json_object_get(answer, "failure"))) {
         read_failure(w, part);
     } else {
-        note_strange(w, line);
+        note_unreadable(w, line);
     }
     json_decref(answer);
 }
@@ -268,7 +269,7 @@ static bool read_answers(worker *w)
         if (!newline)
             continue;
         if (w->too_long)
-            note_strange(w, "(a line that is too long)");
+            note_unreadable(w, "(a line that is too long)");
         else if (w->line.length)
             read_answer(w, w->line.data);
         bn_text_clear(&w->line);
@@ -285,7 +286,7 @@ static bool read_noise(worker *w)
     char bytes[CHUNK_BYTES];
     ssize_t n = read(w->noise, bytes, sizeof bytes);
     if (n > 0) {
-        job_noise_add(&w->said, bytes, (size_t)n);
+        job_noise_add(&w->output_tail, bytes, (size_t)n);
         if (w->job->verbose) {
             cli_line_clear();
             cli_pass(&w->rest, bytes, (size_t)n);
@@ -318,9 +319,9 @@ static void check_limits(worker *w)
     }
 }
 
-/* Waits for the pipes of the COUNT workers LIST, a signal or a tenth of a second, and serves the
- * pipes. */
-static void serve(worker *const *list, size_t count, const sigset_t *unblocked)
+/* Waits for the pipes of the COUNT workers LIST, a signal or a tenth of a second; then writes the
+ * requests and reads the answers and the output that are ready. */
+static void serve_pipes(worker *const *list, size_t count, const sigset_t *unblocked)
 {
     struct pollfd fds[3 * MOST_WORKERS];
     /* Once its answers are closed a worker is about to end, and no pipe shows that. */
@@ -331,7 +332,7 @@ static void serve(worker *const *list, size_t count, const sigset_t *unblocked)
         at[0] = (struct pollfd){w->text_sent < w->text_size ? w->request : -1, POLLOUT, 0};
         at[1] = (struct pollfd){w->answers, POLLIN, 0};
         at[2] = (struct pollfd){w->noise, POLLIN, 0};
-        if (!w->gone && w->answers < 0)
+        if (!w->ended && w->answers < 0)
             limit.tv_nsec = POLL_NS / 20;
     }
     if (ppoll(fds, 3 * count, &limit, unblocked) <= 0)
@@ -346,8 +347,8 @@ static void serve(worker *const *list, size_t count, const sigset_t *unblocked)
     }
 }
 
-/* Ends the rest of the group, and reaps those of it that became our children. */
-static void sweep_group(pid_t group)
+/* Kills the rest of the process group, and reaps its processes that became our children. */
+static void kill_group(pid_t group)
 {
     for (int round = 0; round < REAP_ROUNDS; round++) {
         kill(-group, SIGKILL);
@@ -355,7 +356,7 @@ static void sweep_group(pid_t group)
         if (gone < 0 && errno != EINTR)
             return;
         if (gone == 0)
-            poll(NULL, 0, 5);
+            poll(NULL, 0, JOB_SWEEP_MS);
     }
 }
 
@@ -367,35 +368,41 @@ static bool has_ended(const worker *w)
     return waitid(P_PID, (id_t)w->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid;
 }
 
-/* Reaps W, ends its stray processes, and reads its last words. OTHER is the other worker of a pair
- * that still runs, or 0. */
+/* Reaps W, ends its stray processes, and reads what is left in its pipes. OTHER is the pid of the
+ * other worker of a pair, where that still runs, or 0. */
 static void reap(worker *w, pid_t other)
 {
     kill(-w->pid, SIGKILL);
     while (waitpid(w->pid, &w->wait_status, 0) < 0 && errno == EINTR)
         ;
-    sweep_group(w->pid);
+    kill_group(w->pid);
     job_strays_sweep(&w->strays, other, REAP_ROUNDS);
     for (int i = 0; i < LAST_CHUNKS && w->answers >= 0 && read_answers(w); i++)
         ;
     for (int i = 0; i < LAST_CHUNKS && w->noise >= 0 && read_noise(w); i++)
         ;
-    w->gone = true;
+    w->ended = true;
 }
 
-/* Serves the worker until it is gone. */
-static void attend(worker *w)
+/* Blocks SIGINT and SIGTERM outside of ppoll, so that a signal between checking and waiting ends
+ * the waiting. Returns the mask to restore. */
+static sigset_t block_interrupts(void)
 {
     sigset_t block, unblocked;
     sigemptyset(&block);
     sigaddset(&block, SIGINT);
     sigaddset(&block, SIGTERM);
-    /* Blocked outside of ppoll, so that a signal between checking and waiting ends the waiting,
-     * too. */
     sigprocmask(SIG_BLOCK, &block, &unblocked);
+    return unblocked;
+}
+
+/* Serves the worker until it has ended. */
+static void run_to_end(worker *w)
+{
+    const sigset_t unblocked = block_interrupts();
     while (!has_ended(w)) {
         check_limits(w);
-        serve(&w, 1, &unblocked);
+        serve_pipes(&w, 1, &unblocked);
     }
     reap(w, 0);
     sigprocmask(SIG_SETMASK, &unblocked, NULL);
@@ -412,23 +419,25 @@ static void give_turn(worker *w)
         close_end(&w->request); /* it is about to end */
 }
 
-/* Two workers, of which one at most runs. In each round both have a turn, in random order. */
+/* Two workers, of which at most one runs at a time. In each round both have a turn, in random
+ * order. */
 typedef struct pair {
-    worker *of[2]; /* the second starts, PID 0 until then, when the first waits */
-    int first;     /* the one with the first turn of this round; -1: a round is to begin */
+    worker *of[2]; /* the second starts once the first waits; its PID is 0 until then */
+    int first;     /* index of the worker that began this round; -1: the next turn begins a round */
     gsl_rng *rng;
 } pair;
 
-/* Gives the next turn, unless a worker has one. */
-static void conduct(pair *p)
+/* Gives the next turn to a waiting worker, unless one has its turn. */
+static void give_next_turn(pair *p)
 {
     worker *a = p->of[0], *b = p->of[1];
-    if ((a->pid && !a->gone && !a->waiting) || (b->pid && !b->gone && !b->waiting))
-        return; /* one of them runs */
-    if (a->gone || b->gone) {
-        /* One that ended well had all its turns, and the other may have some left. */
-        worker *left = a->gone ? b : a, *other = a->gone ? a : b;
-        if (left->gone || !left->waiting)
+    if ((a->pid && !a->ended && !a->waiting) || (b->pid && !b->ended && !b->waiting))
+        return; /* one has its turn */
+    if (a->ended || b->ended) {
+        /* A worker that succeeded had all its turns; the other one gets those that it still needs.
+         * After a failure the other one is cancelled. */
+        worker *left = a->ended ? b : a, *other = a->ended ? a : b;
+        if (left->ended || !left->waiting)
             return;
         if (other->wait_status == 0 && !other->failed)
             give_turn(left);
@@ -475,7 +484,7 @@ static bn_code begin(worker *w, bn_status *st)
 {
     w->start_ns = bn_now_ns();
     job_progress_begin(w->job);
-    bn_code code = start(w, st);
+    bn_code code = spawn(w, st);
     if (code == BN_OK)
         w->outcome->pid = w->pid;
     else
@@ -493,12 +502,12 @@ static void finish(worker *w, int64_t oom_before)
                          .out_of_memory = job_oom_kills() > oom_before,
                          .timeout = w->job->timeout,
                          .stage = w->stage,
-                         .noise = &w->said};
+                         .noise = &w->output_tail};
     /* The last line of a worker that ended in another way may be incomplete. */
     if (w->line.length && w->wait_status == 0)
-        note_strange(w, w->line.data);
-    warn_of_strange(w);
-    w->outcome->strange = w->strange;
+        note_unreadable(w, w->line.data);
+    warn_of_unreadable(w);
+    w->outcome->unreadable = w->unreadable;
     job_ending_explain(&ending, w->outcome);
     /* Only a build of a plugin knows its options, presets of the simulated device among them, and
      * we load none. So its worker passes them first: a refusal at that stage is a usage error. */
@@ -512,7 +521,7 @@ bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st)
     worker *w = worker_new(job, outcome);
     bn_code code = begin(w, st);
     if (code == BN_OK) {
-        attend(w);
+        run_to_end(w);
         finish(w, oom_before);
     }
     worker_free(w);
@@ -521,22 +530,18 @@ bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st)
 
 static pid_t alive(const worker *w)
 {
-    return w->pid && !w->gone ? w->pid : 0;
+    return w->pid && !w->ended ? w->pid : 0;
 }
 
-/* Serves both workers until they are gone. */
-static bn_code attend_pair(pair *p, bn_status *st)
+/* Serves both workers until they have ended. */
+static bn_code run_pair_to_end(pair *p, bn_status *st)
 {
-    sigset_t block, unblocked;
     bn_code code = begin(p->of[0], st);
-    sigemptyset(&block);
-    sigaddset(&block, SIGINT);
-    sigaddset(&block, SIGTERM);
-    sigprocmask(SIG_BLOCK, &block, &unblocked);
-    while (code == BN_OK && !(p->of[0]->gone && (p->of[1]->gone || !p->of[1]->pid))) {
+    const sigset_t unblocked = block_interrupts();
+    while (code == BN_OK && !(p->of[0]->ended && (p->of[1]->ended || !p->of[1]->pid))) {
         for (int i = 0; i < 2; i++) {
             worker *w = p->of[i];
-            if (!w->pid || w->gone)
+            if (!w->pid || w->ended)
                 continue;
             if (has_ended(w))
                 reap(w, alive(p->of[1 - i]));
@@ -545,11 +550,11 @@ static bn_code attend_pair(pair *p, bn_status *st)
         }
         if (!p->of[1]->pid && p->of[0]->waiting)
             code = begin(p->of[1], st);
-        conduct(p);
-        serve(p->of, 2, &unblocked);
+        give_next_turn(p);
+        serve_pipes(p->of, 2, &unblocked);
     }
     for (int i = 0; i < 2; i++)
-        if (p->of[i]->pid && !p->of[i]->gone)
+        if (p->of[i]->pid && !p->of[i]->ended)
             reap(p->of[i], alive(p->of[1 - i]));
     sigprocmask(SIG_SETMASK, &unblocked, NULL);
     return code;
@@ -563,9 +568,9 @@ bn_code job_supervise_pair(const job_order jobs[2], uint64_t seed, job_outcome o
     gsl_rng_set(p.rng, (unsigned long)seed);
     for (int i = 0; i < 2; i++) {
         p.of[i] = worker_new(&jobs[i], &outcomes[i]);
-        p.of[i]->turns = true;
+        p.of[i]->takes_turns = true;
     }
-    bn_code code = attend_pair(&p, st);
+    bn_code code = run_pair_to_end(&p, st);
     for (int i = 0; i < 2 && code == BN_OK; i++) {
         if (p.of[i]->pid)
             finish(p.of[i], oom_before);

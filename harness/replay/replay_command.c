@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define VARIANTS REPLAY_VARIANTS
-
 typedef struct replay_state {
     const job_matrix *matrix;
     const char *estimates; /* a file of times, or NULL */
@@ -51,7 +49,7 @@ static bn_code make_list(replay_state *r, bn_status *st)
         code = job_matrix_expand(m, &r->list, &count, &notes, st);
     if (code == BN_OK)
         code = job_experiments_check(r->list, count, st);
-    r->count = count / VARIANTS;
+    r->count = count / REPLAY_VARIANTS;
     bn_text_free(&notes);
     free(m);
     return code;
@@ -61,8 +59,8 @@ static void make_results(replay_state *r, size_t processes)
 {
     r->results = bn_zalloc(r->count, sizeof *r->results);
     for (size_t i = 0; i < r->count; i++) {
-        r->results[i].experiment = &r->list[VARIANTS * i];
-        for (size_t v = 0; v < VARIANTS; v++)
+        r->results[i].experiment = &r->list[REPLAY_VARIANTS * i];
+        for (size_t v = 0; v < REPLAY_VARIANTS; v++)
             r->results[i].records[v] = bn_zalloc(processes, sizeof(res_record *));
     }
 }
@@ -97,13 +95,13 @@ static void collect(replay_state *r, const job_experiment *e, const job_kept *ke
 static void run_process(replay_state *r, job_group *group, size_t index, int process, size_t number,
                         size_t of)
 {
-    job_kept *kept = bn_zalloc(VARIANTS, sizeof *kept);
-    job_experiment list[VARIANTS];
+    job_kept *kept = bn_zalloc(REPLAY_VARIANTS, sizeof *kept);
+    job_experiment list[REPLAY_VARIANTS];
     replay_result *result = &r->results[index];
     char title[300], text[400];
-    memcpy(list, &r->list[VARIANTS * index], sizeof list);
-    job_cache_lend(&r->cache, list, VARIANTS, process == 1);
-    job_group_title(list, VARIANTS, title, sizeof title);
+    memcpy(list, &r->list[REPLAY_VARIANTS * index], sizeof list);
+    job_cache_lend(&r->cache, list, REPLAY_VARIANTS, process == 1);
+    job_group_title(list, REPLAY_VARIANTS, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, group->processes);
     const job_order job = {NULL,
                            text,
@@ -112,8 +110,8 @@ static void run_process(replay_state *r, job_group *group, size_t index, int pro
                            list[0].how.timeout,
                            r->output->verbose,
                            process < group->processes};
-    job_measure_and_keep(group, process, list, VARIANTS, &job, kept);
-    for (size_t v = 0; v < VARIANTS; v++)
+    job_measure_and_keep(group, process, list, REPLAY_VARIANTS, &job, kept);
+    for (size_t v = 0; v < REPLAY_VARIANTS; v++)
         collect(r, &list[v], &kept[v], result->records[v], &result->counts[v]);
     free(kept);
 }
@@ -141,7 +139,7 @@ static void show_plan(const replay_state *r, int processes)
     plan.separate = r->matrix->how.separate;
     snprintf(what, sizeof what, "replay of %s: ", r->step.name);
     if (!r->output->quiet)
-        job_progress_tell(what, &plan, r->list, r->count * VARIANTS, NULL);
+        job_progress_tell(what, &plan, r->list, r->count * REPLAY_VARIANTS, NULL);
 }
 
 static cli_exit measure(replay_state *r, int processes)
@@ -162,7 +160,7 @@ static void end(replay_state *r)
 {
     for (size_t i = 0; r->results && i < r->count; i++) {
         replay_result *result = &r->results[i];
-        for (size_t v = 0; v < VARIANTS; v++) {
+        for (size_t v = 0; v < REPLAY_VARIANTS; v++) {
             for (size_t k = 0; k < result->counts[v]; k++)
                 res_record_free(result->records[v][k]);
             free(result->records[v]);

@@ -10,16 +10,10 @@
 /* A longer time of a program is damage. */
 #define MOST_MS 1e9
 
-static const char *word(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
 /* Whether LINE is of the step called VARIANT. */
 static bool is_of_step(const json_t *line, const char *variant)
 {
-    return strcmp(word(json_object_get(line, "experiment"), "variant"), variant) == 0;
+    return strcmp(res_json_get_text(json_object_get(line, "experiment"), "variant"), variant) == 0;
 }
 
 /* Finds the time of the program NAME in LINES, and the TOPOLOGY that it is for, which all must
@@ -31,20 +25,20 @@ static bn_code find_time(const json_t *lines, const char *variant, const char *n
     for (size_t i = 0; i < json_array_size(lines); i++) {
         const json_t *line = json_array_get(lines, i);
         const json_t *value = json_object_get(line, "estimated_ms");
-        if (!is_of_step(line, variant) || strcmp(word(line, "graph"), name) != 0)
+        if (!is_of_step(line, variant) || strcmp(res_json_get_text(line, "graph"), name) != 0)
             continue;
-        if (*topology && strcmp(*topology, word(line, "topology")) != 0)
+        if (*topology && strcmp(*topology, res_json_get_text(line, "topology")) != 0)
             return bn_fail(st, BN_INVALID, "it has times of %s and of %s; estimate one topology",
-                           *topology, word(line, "topology"));
+                           *topology, res_json_get_text(line, "topology"));
         if (!json_is_number(value))
             return bn_fail(st, BN_INVALID, "it has no time of program %s: its class is '%s'", name,
-                           word(line, "class"));
+                           res_json_get_text(line, "class"));
         if (found++ && *ms != json_number_value(value))
             return bn_fail(st, BN_INVALID,
                            "it has two times of program %s; estimate one kind of "
                            "layouts",
                            name);
-        *topology = word(line, "topology");
+        *topology = res_json_get_text(line, "topology");
         *ms = json_number_value(value);
     }
     if (found == 0)
@@ -89,7 +83,8 @@ static bn_code state_times(json_t *request, const json_t *lines, bn_status *st)
     for (size_t i = 0; i < json_array_size(programs); i++) {
         json_t *program = json_array_get(programs, i);
         double ms = 0;
-        const bn_code code = find_time(lines, variant, word(program, "name"), &topology, &ms, st);
+        const bn_code code =
+            find_time(lines, variant, res_json_get_text(program, "name"), &topology, &ms, st);
         if (code != BN_OK)
             return code;
         json_object_set_new(program, "estimated_us", json_real(ms * 1e3));
@@ -112,9 +107,9 @@ bn_code replay_take_estimates(json_t *request, const char *path, bn_status *st)
     if (code == BN_OK)
         code = check_lines(lines, st);
     free(text);
-    if (code == BN_OK && strcmp(word(request, "cost"), "recorded") != 0)
+    if (code == BN_OK && strcmp(res_json_get_text(request, "cost"), "recorded") != 0)
         code = bn_fail(st, BN_INVALID, "--cost %s gives the programs other costs",
-                       word(request, "cost"));
+                       res_json_get_text(request, "cost"));
     if (code == BN_OK)
         code = state_times(request, lines, st);
     json_decref(lines);

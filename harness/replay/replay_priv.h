@@ -24,7 +24,8 @@ typedef struct replay_result {
  * another step, some are missing, or they are of several topologies; BN_FORMAT, BN_IO. */
 BN_MUST_USE bn_code replay_take_estimates(json_t *request, const char *path, bn_status *st);
 
-/* Prints all RESULTS beside what was recorded, as OUTPUT asks for. FORMAT is that of cli_format. */
+/* Prints all RESULTS next to the recorded figures, as OUTPUT asks for. FORMAT is that of
+ * cli_format. */
 void replay_print(const job_step *step, const replay_result *results, size_t count,
                   res_format format, const cli_output *output);
 

@@ -64,16 +64,11 @@ static void end_figures(figures *f)
 
 /* ---- JSON ------------------------------------------------------------------------------ */
 
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *over_json(const res_over *o)
 {
-    return json_pack("{so so so sI}", "ns", number(o->value.estimate), "low_ns",
-                     number(o->value.low), "high_ns", number(o->value.high), "processes",
-                     (json_int_t)o->processes);
+    return json_pack("{so so so sI}", "ns", res_json_real(o->value.estimate), "low_ns",
+                     res_json_real(o->value.low), "high_ns", res_json_real(o->value.high),
+                     "processes", (json_int_t)o->processes);
 }
 
 /* The recorded program of row INDEX of the request. */
@@ -98,7 +93,7 @@ static json_t *programs_json(const job_step *s, const figures *f)
         json_array_append_new(
             list, json_pack("{ss si si si so so so ss}", "name", x->graph, "times", x->per_step,
                             "arguments", x->arguments, "results", x->results, "recorded_device_ns",
-                            number(recorded_us(s, i) * 1e3), "device", over_json(&e.device),
+                            res_json_real(recorded_us(s, i) * 1e3), "device", over_json(&e.device),
                             "overhead", over_json(&e.overhead), "note", x->device_note));
     }
     return list;
@@ -145,7 +140,7 @@ static void put_time(json_t *row, double ns, double scale)
         res_sheet_put(row, "%s", RES_UNKNOWN_TEXT);
 }
 
-/* The same of a difference of two measured times, as other tables show it. */
+/* Puts a difference of two measured times, as other tables show it. */
 static void put_difference(json_t *row, res_interval ns, double scale)
 {
     if (res_difference_shows(ns) == RES_DIFFERENCE_BELOW)

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of an op in a step (31 years), and in all steps: more is damage, and sums of it do not fit. */
+/* Limits of an op's time in a step (31 years) and of its events in all steps: more is damage,
+ * and its sums would overflow. */
 #define MOST_NS     1e18
 #define MOST_EVENTS (INT64_C(1) << 40)
 

@@ -47,8 +47,8 @@ void scopes_table_begin(scopes_table *table);
 void scopes_table_free(scopes_table *table);
 /* The line of PATH in PHASE, a new one unless there is one; valid until the next call. */
 scopes_line *scopes_find(scopes_table *table, const char *path, tg_phase phase);
-/* The same of the location that lowering wrote for a node, "backward/layer1.0.conv1/convolution".
- */
+/* scopes_find by the location that lowering wrote for a node,
+ * "backward/layer1.0.conv1/convolution". */
 scopes_line *scopes_find_location(scopes_table *table, const char *location);
 const char *scopes_phase_name(tg_phase phase);
 double scopes_sum(const scopes_table *table, scopes_figure figure);

@@ -134,7 +134,7 @@ static bool measure_once(const selftest_plan *plan, const process *p)
     return good;
 }
 
-/* The same, again where a simulated device was late; false where it failed. */
+/* measure_once, repeated where a simulated device was late; false where it failed. */
 static bool measure_process(const selftest_plan *plan, const process *p)
 {
     const char *set_before = getenv("PJRT_SIM");

@@ -86,7 +86,8 @@ static bn_code plan_models(selftest_plan *plan, const char *runtime, bn_status *
 /* Steps of the short program and of the long one, next to which bench's own microseconds vanish. */
 #define SHORT_US    4000
 #define LONG_US     24000
-/* Of a member in a process. Its disturbances are set, so more would add nothing. */
+/* Measuring time of a member in a process. Its disturbances are set, so more time would add
+ * nothing. */
 #define SIM_SECONDS 0.3
 
 static const char *const sim_usual[] = {"preset=ideal", "values=none",

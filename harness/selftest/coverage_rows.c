@@ -164,18 +164,13 @@ void selftest_rows_table(const selftest_row *rows, size_t count, res_format form
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-static json_t *real_json(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static void set_demand(json_t *object, const selftest_row *row)
 {
     const bool any = row->drifts;
     json_object_set_new(object, "demanded_least", any ? json_null() : json_real(row->demand.least));
     json_object_set_new(object, "demanded_most",
                         any || !(row->demand.most < 1) ? json_null() : json_real(row->demand.most));
-    json_object_set_new(object, "half_width_at_most", real_json(row->demand.half_width));
+    json_object_set_new(object, "half_width_at_most", res_json_real(row->demand.half_width));
     json_object_set_new(object, "half_width_verdict",
                         json_string(!width_judged(row) ? "not judged"
                                     : row_wide(row)    ? "wide"
@@ -186,17 +181,17 @@ static void set_demand(json_t *object, const selftest_row *row)
 json_t *selftest_row_json(const selftest_row *row)
 {
     const selftest_coverage *c = &row->c;
-    json_t *object = json_pack("{ss ss so ss si si si si so sf sf so ss sb sb}", "case", row->name,
-                               "figure", row->figure, "truth", real_json(row->truth), "truth_is",
-                               row->grand          ? "grand"
-                               : isnan(row->truth) ? "each"
-                                                   : "set",
-                               "tables", (int)c->tables, "without", (int)c->without, "late",
-                               (int)row->late, "held", (int)c->covered, "share",
-                               real_json(row_known(row) ? c->share.estimate : (double)NAN),
-                               "share_low", c->share.low, "share_high", c->share.high, "half_width",
-                               real_json(c->half_width), "verdict", row_verdict(row), "judged",
-                               (int)row_judged(row), "pass", (int)row_good(row));
+    json_t *object = json_pack(
+        "{ss ss so ss si si si si so sf sf so ss sb sb}", "case", row->name, "figure", row->figure,
+        "truth", res_json_real(row->truth), "truth_is",
+        row->grand          ? "grand"
+        : isnan(row->truth) ? "each"
+                            : "set",
+        "tables", (int)c->tables, "without", (int)c->without, "late", (int)row->late, "held",
+        (int)c->covered, "share", res_json_real(row_known(row) ? c->share.estimate : (double)NAN),
+        "share_low", c->share.low, "share_high", c->share.high, "half_width",
+        res_json_real(c->half_width), "verdict", row_verdict(row), "judged", (int)row_judged(row),
+        "pass", (int)row_good(row));
     set_demand(object, row);
     return object;
 }

@@ -170,12 +170,6 @@ static void put_step(const res_experiment *what, bn_text *out)
     res_setup_text(what, set, out);
 }
 
-static const char *word(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
 /* Whether LINE, of bench estimate, is of the graph MODULE of a ResNet50 training step that is cut
  * into GRAPHS, and has a time. Then WHAT is the step, with its optimizer by name: the model's own
  * is SGD. */
@@ -187,7 +181,7 @@ static bool is_of(const json_t *line, const char *module, int graphs, res_experi
     if (strcmp(what->optimizer, res_axes[RES_AXIS_OPTIMIZER].usual) == 0)
         res_axis_set_value(&res_axes[RES_AXIS_OPTIMIZER], "sgd", 0, what);
     return strcmp(what->model, "resnet50") == 0 && strcmp(what->phase, "train") == 0 &&
-           strcmp(word(line, "module"), module) == 0 &&
+           strcmp(res_json_get_text(line, "module"), module) == 0 &&
            json_integer_value(json_object_get(line, "of")) == graphs &&
            json_number_value(json_object_get(line, "estimated_ms")) > 0;
 }
@@ -232,7 +226,7 @@ static bn_code set_time(published_replay *r, published_graph *part, int graphs, 
                            "--estimates: %s of %d has two times; estimate one topology",
                            part->module, graphs);
         found = ms;
-        r->topology = word(line, "topology");
+        r->topology = res_json_get_text(line, "topology");
     }
     if (!found && others)
         return refuse_step(part, graphs, &other, st);

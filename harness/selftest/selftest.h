@@ -7,16 +7,16 @@
 
 #include "harness/jobs/jobs.h"
 
-#define SELFTEST_MOST_LOAD 64 /* busy loops beside a selftest */
+#define SELFTEST_MOST_LOAD 64 /* busy loops during a selftest */
 
-/* Of both commands; borrowed while they run. */
+/* Options of both commands; borrowed while they run. */
 typedef struct selftest_options {
     cli_output output;
     const job_matrix *matrix; /* models, runtimes, seed, timeout: each trial takes what it needs */
     bool quick;               /* a part of the trial only; not of replay */
     /* Whether models and a seed were given; else MATRIX has those of bench run. */
     bool models_given, seed_given;
-    /* Of coverage. */
+    /* Options of coverage. */
     int64_t tables, load; /* of each case, 0: not given; busy loops beside it */
     const char *file;     /* for its raw values; NULL: none */
 } selftest_options;

@@ -50,7 +50,7 @@ static const char *const source_levels[] = {"profiler", "slope"};
 /* Host time of the simulated call for each argument and result: more than the plugin
  * itself needs, so that the call takes what was set. */
 #define HANDLE_US       0.2
-/* Of the overhead that was set: in the call, before the device, after it. */
+/* Shares of the overhead that was set: in the call, before the device, after it. */
 #define CALL_SHARE      0.4
 #define LAUNCH_SHARE    0.4
 #define END_SHARE       0.2
@@ -68,7 +68,7 @@ static const char *const source_levels[] = {"profiler", "slope"};
 
 #define MOST_CELLS 256
 
-/* As docs/selftests.md has it. */
+/* As in docs/selftests.md. */
 #define FULL_TAKES  "six minutes"
 #define QUICK_TAKES "20 seconds"
 
@@ -346,21 +346,16 @@ static void write_worst(const accuracy *a, bn_text *out)
     json_decref(rows);
 }
 
-static json_t *real_json(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *cell_json(const cell *c, const outcome *v)
 {
     return json_pack("{ss si si sf sf so sf so so so sb sb sb si ss}", "source", c->source,
                      "in_flight", c->in_flight, "arguments", c->arguments, "jitter", c->jitter,
-                     "device_us", v->truth_device_us, "measured_device_us", real_json(v->device_us),
-                     "overhead_us", v->truth_overhead_us, "measured_overhead_us",
-                     real_json(v->overhead_us), "wall_us", real_json(v->wall_truth_us),
-                     "measured_wall_us", real_json(v->wall_us), "refused", (int)v->refused, "pass",
-                     (int)v->pass, "judged", (int)!not_judged(v), "attempts", v->attempts, "note",
-                     v->note);
+                     "device_us", v->truth_device_us, "measured_device_us",
+                     res_json_real(v->device_us), "overhead_us", v->truth_overhead_us,
+                     "measured_overhead_us", res_json_real(v->overhead_us), "wall_us",
+                     res_json_real(v->wall_truth_us), "measured_wall_us", res_json_real(v->wall_us),
+                     "refused", (int)v->refused, "pass", (int)v->pass, "judged",
+                     (int)!not_judged(v), "attempts", v->attempts, "note", v->note);
 }
 
 static void print_json(const accuracy *a, bool good, const char *summary)

@@ -17,20 +17,18 @@ static const selftest_row selftests[] = {
 };
 #define SELFTEST_COUNT (sizeof selftests / sizeof *selftests)
 
+static const char *selftest_at(size_t i)
+{
+    return i < SELFTEST_COUNT ? selftests[i].name : NULL;
+}
+
 static int run_selftest(const selftest_options *options, const char *what)
 {
     bn_status st = {.code = BN_OK};
-    bn_text names = {0};
-    for (size_t i = 0; i < SELFTEST_COUNT; i++) {
-        if (strcmp(selftests[i].name, what) == 0) {
-            bn_text_free(&names);
-            return selftests[i].run(options);
-        }
-        bn_text_printf(&names, "%s%s", i ? ", " : "", selftests[i].name);
-    }
-    bn_fail_choice(&st, "selftest", what, names.data);
-    bn_text_free(&names);
-    return (int)cli_complain(&st);
+    size_t row;
+    if (bn_find_name("selftest", what, selftest_at, &row, &st) != BN_OK)
+        return (int)cli_complain(&st);
+    return selftests[row].run(options);
 }
 
 /* ---- the command ------------------------------------------------------------------------- */
@@ -55,7 +53,7 @@ static const cli_option rows[] = {
     {"tables", "N", CLI_NUMBER, AT(own.tables), .least = 1, .most = 10000,
      .text = "coverage: tables of each case on each runtime; by default 40, and none with --quick"},
     {"load", "N", CLI_NUMBER, AT(own.load), .fallback = "0", .most = SELFTEST_MOST_LOAD,
-     .text = "coverage: so many busy loops run beside it"},
+     .text = "coverage: run under the load of so many busy loops"},
     {"output", "FILE", CLI_TEXT, AT(own.file), .also = "o",
      .text = "coverage: file for the intervals of all tables and the medians of all processes, as "
              "JSON. FILE must not exist; --force replaces it"},

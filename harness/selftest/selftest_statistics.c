@@ -153,16 +153,10 @@ static void write_table(const selftest_trials *list, size_t count, res_format fo
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
-/* Null for a share or a mean of nothing. */
-static json_t *real_json(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *share_json(size_t hits, size_t of)
 {
     const res_interval share = selftest_share(hits, of);
-    return json_pack("{so sf sf}", "share", real_json(share.estimate), "low", share.low, "high",
+    return json_pack("{so sf sf}", "share", res_json_real(share.estimate), "low", share.low, "high",
                      share.high);
 }
 
@@ -186,7 +180,7 @@ static json_t *trials_json(const selftest_trials *t)
         (int)t->trials, "family", (int)t->family, "false_alarms", share_json(t->alarms, t->trials),
         "interval_holds", share_json(t->held, t->trials), "bootstrap_holds",
         share_json(t->bootstrap_held, t->trials), "smallest_visible",
-        real_json(expm1(t->mde / (double)t->promised)), "smallest_visible_found",
+        res_json_real(expm1(t->mde / (double)t->promised)), "smallest_visible_found",
         share_json(t->mde_found, t->promised), "effects", effects, "equivalent",
         share_json(t->equivalent, t->trials), "wrongly_equivalent",
         share_json(t->wrongly_equivalent, t->trials), "faults", names, "pass", faults == 0);

@@ -77,7 +77,7 @@ static double machine_step(machine *m, size_t t, gsl_rng *rng)
            s->periodic * sin(m->frequency * (double)t + m->phase);
 }
 
-/* The same for one process, for all its steps. */
+/* Logarithm of the factor by which one process is slower, in all its steps. */
 static double process_offset(const selftest_scenario *s, gsl_rng *rng)
 {
     double offset = gsl_ran_gaussian_ziggurat(rng, s->process);

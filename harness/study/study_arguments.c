@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of all executions of a step together, as its arguments are. */
+/* Overhead of all executions of a step, as study_arguments counts all their arguments. */
 static double overheads(const study *s, size_t process, size_t experiment)
 {
     return study_overhead(s, process, experiment) * study_executions(s, process, experiment);
@@ -58,7 +58,7 @@ static void say_exposed(study *s, const study_line *call, const study_line *step
         v[p] = call->fit.process_slope[p];
     }
     if (call->fit.slope.mean > 0) {
-        const res_interval share = study_meet(s, u, v);
+        const res_interval share = study_zero_of(s, u, v);
         study_answer(s, "exposed", study_json(share));
         if (!study_insignificant(&call->fit.slope))
             study_say(s, "", "exposed",

@@ -171,7 +171,7 @@ static bn_code add_mode(study *s, job_matrix *m, const char *mode_name, bn_text 
     return code;
 }
 
-/* The same in both modes. Only captured steps are cut: lazy ones beside them stay whole. */
+/* Adds both modes. Only captured steps are cut; the lazy ones stay whole. */
 static bn_code add_modes(study *s, job_matrix *m, bn_text *notes, bn_status *st)
 {
     const cli_list graphs = m->axis[RES_AXIS_GRAPHS];
@@ -231,14 +231,15 @@ static cli_exit conclude(const study_options *own, study *s, res_format format, 
     return code;
 }
 
+static const char *name_at(size_t i)
+{
+    return i < KINDS ? kinds[i].name : NULL;
+}
+
 static const study_kind *find(const char *what, bn_status *st)
 {
-    for (size_t i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i].name, what) == 0)
-            return &kinds[i];
-    bn_fail_choice(st, "study", what,
-                   "graphs, in-flight, batch, arguments, buckets, depth, trace-cost");
-    return NULL;
+    size_t row;
+    return bn_find_name("study", what, name_at, &row, st) == BN_OK ? &kinds[row] : NULL;
 }
 
 static int run_study(study_options *own, const char *what)

@@ -160,7 +160,7 @@ double study_swept(const study *s, size_t process, size_t experiment)
                           : res_axis_number(axis, &record_of(s, process, experiment)->experiment));
 }
 
-double study_alone(const study *s, size_t process, size_t experiment)
+double study_serial(const study *s, size_t process, size_t experiment)
 {
     return record_of(s, process, experiment)->experiment.in_flight == 1 ? 1 : 0;
 }
@@ -229,7 +229,7 @@ const study_line *study_fit(study *s, const char *what, bool time, const char *m
 
 /* ---- figures over processes --------- */
 
-size_t study_end(const study *s, const char *mode_name, bool greatest)
+size_t study_extreme(const study *s, const char *mode_name, bool greatest)
 {
     size_t end = SIZE_MAX;
     for (size_t i = 0; s->processes > 0 && i < s->count; i++) {
@@ -270,7 +270,7 @@ static res_interval over_processes(const study *s, size_t a, size_t b, study_val
     return out;
 }
 
-res_interval study_over(const study *s, size_t experiment, study_value *value)
+res_interval study_mean(const study *s, size_t experiment, study_value *value)
 {
     return over_processes(s, experiment, SIZE_MAX, value);
 }
@@ -286,7 +286,7 @@ bool study_insignificant(const res_estimate *estimate)
     return isfinite(interval.low) && !res_excludes(interval, 0);
 }
 
-res_interval study_meet(const study *s, const double *u, const double *v)
+res_interval study_zero_of(const study *s, const double *u, const double *v)
 {
     return res_crossing(u, v, s->processes);
 }

@@ -43,7 +43,7 @@ static void say_exposed(study *s, const study_line *step, const study_line *devi
             v[p] += study_overhead(s, p, step->place[i]) / (double)step->fit.points;
         sum += v[p];
     }
-    const res_interval share = study_meet(s, u, v);
+    const res_interval share = study_zero_of(s, u, v);
     if (!isfinite(sum) || !(sum > 0))
         return;
     study_answer(s, "exposed_share", study_json(share));
@@ -80,7 +80,7 @@ static void say_queued(study *s, const study_line *step, const study_line *devic
         u[p] = step->fit.process_base[p] + step->fit.process_slope[p] - v[p] -
                study_wall(s, p, lazy);
     }
-    const res_interval queued = study_meet(s, u, v);
+    const res_interval queued = study_zero_of(s, u, v);
     const res_interval cost = res_estimate_interval(&device->fit.slope);
     if (!res_excludes(res_estimate_interval(&waited), 0) || !(waited.mean > 0) ||
         !res_excludes(cost, 0) || !(cost.estimate > 0) || !isfinite(queued.low) ||
@@ -103,10 +103,10 @@ static void say_crossing(study *s, const study_line *step, const study_line *dev
         u[p] = step->fit.process_base[p] - study_wall(s, p, lazy);
         v[p] = step->fit.process_slope[p];
     }
-    const res_interval cross = study_meet(s, u, v);
+    const res_interval cross = study_zero_of(s, u, v);
     study_answer(s, "crossing_executions", study_json(cross));
     study_say(s, "", "lazy", "A lazy step, traced anew each time, takes %s.",
-              study_interval(study_over(s, lazy, study_wall), true).text);
+              study_interval(study_mean(s, lazy, study_wall), true).text);
     if (!(step->fit.slope.mean > 0) || (isfinite(step->fit.slope.error) && !isfinite(cross.low))) {
         study_say(s, "", "crossing_unknown",
                   "Unknown: the number of executions from which capture is slower than lazy.");
@@ -146,7 +146,7 @@ void study_graphs(study *s)
     const study_line *step = study_fit(s, "step", true, "capture", study_executions, study_wall);
     const study_line *device =
         study_fit(s, "device", true, "capture", study_executions, study_device);
-    const size_t lazy = study_end(s, "lazy", false);
+    const size_t lazy = study_extreme(s, "lazy", false);
     double *u = bn_zalloc(2 * s->processes + 1, sizeof *u);
     if (step) {
         say_executions(s, step);
@@ -155,7 +155,7 @@ void study_graphs(study *s)
     if (step && device)
         say_exposed(s, step, device, u, u + s->processes);
     if (step && lazy != SIZE_MAX) {
-        study_answer(s, "nodes", res_json_real(study_over(s, lazy, study_nodes).estimate));
+        study_answer(s, "nodes", res_json_real(study_mean(s, lazy, study_nodes).estimate));
         say_crossing(s, step, device, lazy, u, u + s->processes);
     }
     free(u);

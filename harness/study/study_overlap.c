@@ -57,9 +57,9 @@ static void say_enough(study *s, const study_line *line)
 static void say_overlap(study *s, const study_line *line)
 {
     const size_t one = line->place[0];
-    const res_interval host = study_over(s, one, study_host);
-    const res_interval device = study_over(s, one, study_device);
-    const res_interval serial = study_over(s, one, study_wall);
+    const res_interval host = study_mean(s, one, study_host);
+    const res_interval device = study_mean(s, one, study_device);
+    const res_interval serial = study_mean(s, one, study_wall);
     const res_interval many = res_estimate_interval(&line->fit.base);
     char name[64];
     snprintf(name, sizeof name, "%s_hidden", line->mode);
@@ -96,8 +96,9 @@ static void say_overlap(study *s, const study_line *line)
 /* Lazy over capture with one step in flight and with most. */
 static void say_modes(study *s)
 {
-    const size_t ends[2][2] = {{study_end(s, modes[0], false), study_end(s, modes[1], false)},
-                               {study_end(s, modes[0], true), study_end(s, modes[1], true)}};
+    const size_t ends[2][2] = {
+        {study_extreme(s, modes[0], false), study_extreme(s, modes[1], false)},
+        {study_extreme(s, modes[0], true), study_extreme(s, modes[1], true)}};
     res_interval ratio[2];
     for (size_t i = 0; i < 2; i++) {
         if (ends[i][0] == SIZE_MAX || ends[i][1] == SIZE_MAX)
@@ -116,7 +117,7 @@ static void say_modes(study *s)
 void study_in_flight(study *s)
 {
     for (size_t i = 0; i < 2; i++) {
-        const study_line *line = study_fit(s, "step", true, modes[i], study_alone, study_wall);
+        const study_line *line = study_fit(s, "step", true, modes[i], study_serial, study_wall);
         if (!line)
             continue;
         say_overlap(s, line);
@@ -148,7 +149,7 @@ static void say_bound(study *s, const study_line *line, double *u, double *v)
         u[p] = line->fit.process_base[p] - (1 + NEAR) * captured(s, p);
         v[p] = line->fit.process_slope[p];
     }
-    const res_interval cost = study_meet(s, u, v);
+    const res_interval cost = study_zero_of(s, u, v);
     study_answer(s, "bound_from_ns", study_json(cost));
     if (!isfinite(cost.estimate))
         return;
@@ -180,7 +181,7 @@ void study_trace_cost(study *s)
         return;
     double *u = bn_zalloc(2 * s->processes + 1, sizeof *u);
     const res_interval slope = res_estimate_interval(&line->fit.slope);
-    const res_interval nodes = study_over(s, line->place[0], study_nodes);
+    const res_interval nodes = study_mean(s, line->place[0], study_nodes);
     study_answer(s, "nodes", res_json_real(nodes.estimate));
     study_say(
         s, "", "nodes",

@@ -41,8 +41,7 @@ struct study {
     size_t count, capacity;
     res_record **records; /* [turn][experiment]; NULL: none. Owned */
     size_t room, turns;   /* that RECORDS has place for; that were begun */
-    /* Those that count: experiments whose first process went well, and turns that have all of
-     * these. */
+    /* What counts: experiments whose first process succeeded, and turns that have all of these. */
     bool *counts;          /* [experiment] */
     size_t *turn;          /* [process] */
     res_measures *measure; /* [process][experiment] */
@@ -76,7 +75,7 @@ study_value study_host;                  /* all of a step but waits */
 study_value study_call;                  /* buffers bound and Execute called, in a step */
 study_value study_arguments, study_rows; /* of a step's executions; of a batch */
 study_value study_swept; /* the value of the swept axis, with the model's own filled in */
-study_value study_alone; /* 1 where one step is in flight, 0 where there are several */
+study_value study_serial; /* 1 where one step is in flight, 0 where there are several */
 
 /* Fits a line to Y of the mode over X, of the processes that know Y at each point. NULL, and no
  * line, where none does, and where X does not change. */
@@ -84,16 +83,16 @@ const study_line *study_fit(study *s, const char *what, bool time, const char *m
                             study_value *x, study_value *y);
 /* The experiment of the mode that counts and has the least (or the greatest) value of the axis;
  * SIZE_MAX: there is none. */
-size_t study_end(const study *s, const char *mode_name, bool greatest);
+size_t study_extreme(const study *s, const char *mode_name, bool greatest);
 /* VALUE of EXPERIMENT over the processes that know it: exp of the mean log where all are above
  * zero, else the mean, with a 95 % interval. */
-res_interval study_over(const study *s, size_t experiment, study_value *value);
+res_interval study_mean(const study *s, size_t experiment, study_value *value);
 /* VALUE of experiment A over that of B: exp of the mean log of each process's ratio. */
 res_interval study_ratio(const study *s, size_t a, size_t b, study_value *value);
 /* Whether ESTIMATE has an interval, and this includes zero. */
 bool study_insignificant(const res_estimate *estimate);
 /* Where U[p] + V[p] x = 0, over all processes. */
-res_interval study_meet(const study *s, const double *u, const double *v);
+res_interval study_zero_of(const study *s, const double *u, const double *v);
 
 /* ---- words (study_words.c) --------- */
 
@@ -102,7 +101,7 @@ typedef struct study_text {
     char text[96];
 } study_text;
 study_text study_number(double value, bool time);
-/* The same with its interval: "13.71 ms (13.60 ms to 13.82 ms)". */
+/* study_number with its interval: "13.71 ms (13.60 ms to 13.82 ms)". */
 study_text study_interval(res_interval interval, bool time);
 study_text study_percent(double share);
 /* Adds a sentence to S' words. Its identifier in JSON is ID, or "OF.ID" for a mode or figure OF. */

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct group_of {
+typedef struct study_group {
     job_group group;
     size_t first, count; /* of the study's list */
-} group_of;
+} study_group;
 
 typedef struct measuring {
     study *study;
     const cli_output *output;
-    group_of *groups;
+    study_group *groups;
     size_t *order; /* of groups, in a turn */
     size_t group_count;
     job_group plan;          /* all groups have as many processes */
@@ -103,7 +103,7 @@ static void collect(measuring *m, size_t index, int process, const job_kept *kep
 }
 
 /* Process number PROCESS of one group: its experiments but for those that are left out. */
-static void run_process(measuring *m, group_of *g, int process)
+static void run_process(measuring *m, study_group *g, int process)
 {
     char title[400], text[512];
     size_t place[JOB_MOST_MEMBERS], count = 0;
@@ -159,7 +159,7 @@ static void show_plan(const measuring *m)
     double seconds = 0;
     bool known = true;
     for (size_t i = 0; i < m->group_count; i++) {
-        const group_of *g = &m->groups[i];
+        const study_group *g = &m->groups[i];
         seconds += job_group_seconds(&m->plan, processes, &s->list[g->first],
                                      before ? before + g->first : NULL, g->count, &known);
     }

@@ -26,7 +26,7 @@ static void say_little(study *s, const study_line *line, double *u, double *v)
         u[p] = -(1 / LITTLE - 1) * line->fit.process_base[p];
         v[p] = line->fit.process_slope[p];
     }
-    const res_interval batch = study_meet(s, u, v);
+    const res_interval batch = study_zero_of(s, u, v);
     snprintf(name, sizeof name, "%s_batch", line->mode);
     study_answer(s, name, study_json(batch));
     if (fixed.estimate <= 0 || (isfinite(fixed.low) && !res_excludes(fixed, 0)))

@@ -147,7 +147,7 @@ static bn_code check_members(const json_t *whole, const form_member *table, bn_s
     return BN_OK;
 }
 
-/* The same of each member of the object at PATH. */
+/* Checks each member of the object at PATH by TABLE. */
 static bn_code check_each(const golden_file *g, const char *path, const form_member *table,
                           bn_status *st)
 {

@@ -23,11 +23,6 @@ static double step_at(const golden_check *c, const char *path, size_t step)
     return json_number_value(json_array_get(golden_at(c->golden, path), step));
 }
 
-static json_t *number_json(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 void golden_compare(const golden_check *c, const char *group, const char *quantity, double got,
                     double want, double scale, double tolerance)
 {
@@ -36,9 +31,9 @@ void golden_compare(const golden_check *c, const char *group, const char *quanti
     bool pass = difference <= tolerance;
     json_array_append_new(c->rows,
                           json_pack("{ss ss so so so so sb}", "group", group, "quantity", quantity,
-                                    "got", number_json(got), "want", number_json(want),
-                                    "difference", number_json(difference), "tolerance",
-                                    number_json(tolerance), "pass", pass));
+                                    "got", res_json_real(got), "want", res_json_real(want),
+                                    "difference", res_json_real(difference), "tolerance",
+                                    res_json_real(tolerance), "pass", pass));
 }
 
 /* ---- inputs --------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ typedef struct golden_file {
 /* Reads PATH. BN_FORMAT names the place: line and column of broken JSON, or the
  * member that is missing or of the wrong kind. */
 BN_MUST_USE bn_code golden_read(const char *path, golden_file *golden, bn_status *st);
-/* The same from TEXT, which is called NAME in messages. */
+/* golden_read from TEXT, which messages call NAME. */
 BN_MUST_USE bn_code golden_parse(const char *name, const char *text, size_t size,
                                  golden_file *golden, bn_status *st);
 void golden_free(golden_file *golden);
@@ -78,7 +78,7 @@ typedef struct golden_figures {
     const double *argmax; /* of each row */
 } golden_figures;
 void golden_compare_figures(const golden_check *c, const char *name, const golden_figures *figures);
-/* The same of COUNT values of the output NAME in the framework's order. */
+/* Compares COUNT values of the output NAME, in the framework's order. */
 void golden_compare_output(const golden_check *c, const char *name, const double *values,
                            size_t count);
 void golden_compare_eval_loss(const golden_check *c, double loss);

@@ -15,7 +15,7 @@
 
 /* ---- the folder ------------------------------------------------------------------ */
 
-/* Looks beside the program, as built in the source tree and as installed. */
+/* Looks next to the program, as built in the source tree and as installed. */
 static bn_code find_folder(verify_entries *all, const verify_options *o, bn_status *st)
 {
     static const char *const places[] = {"../tests/golden", "../share/bench/golden"};

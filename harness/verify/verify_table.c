@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const json_t *line, const char *key)
-{
-    const char *text = json_string_value(json_object_get(line, key));
-    return text ? text : "";
-}
-
 static bool passed(const json_t *line)
 {
     return json_is_true(json_object_get(line, "pass"));
@@ -32,7 +26,7 @@ static double used(const json_t *line)
 static bool same_text(const json_t *a, const json_t *b, const char *const *keys, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(text_of(a, keys[i]), text_of(b, keys[i])) != 0)
+        if (strcmp(res_json_get_text(a, keys[i]), res_json_get_text(b, keys[i])) != 0)
             return false;
     return true;
 }
@@ -92,9 +86,10 @@ static json_t *cells(const json_t *line, bool runtime)
     json_array_append_new(row, cell(line, "want", "%.9g"));
     json_array_append_new(row, cell(line, "difference", "%.2g"));
     json_array_append_new(row, cell(line, "tolerance", "%.1g"));
-    json_array_append_new(row, json_string(!passed(line)                           ? "NO"
-                                           : text_of(line, "deviation")[0] != '\0' ? "named"
-                                                                                   : "yes"));
+    json_array_append_new(row,
+                          json_string(!passed(line)                                     ? "NO"
+                                      : res_json_get_text(line, "deviation")[0] != '\0' ? "named"
+                                                                                        : "yes"));
     return row;
 }
 
@@ -102,8 +97,8 @@ static json_t *cells(const json_t *line, bool runtime)
 static bool several_runtimes(const json_t *lines)
 {
     for (size_t i = 1; i < json_array_size(lines); i++)
-        if (strcmp(text_of(json_array_get(lines, i), "runtime"),
-                   text_of(json_array_get(lines, 0), "runtime")) != 0)
+        if (strcmp(res_json_get_text(json_array_get(lines, i), "runtime"),
+                   res_json_get_text(json_array_get(lines, 0), "runtime")) != 0)
             return true;
     return false;
 }
@@ -151,7 +146,7 @@ static void put_deviations(const json_t *lines, bn_text *out)
     json_t *counts = json_object(), *count;
     const char *text;
     for (size_t i = 0; i < json_array_size(lines); i++) {
-        text = text_of(json_array_get(lines, i), "deviation");
+        text = res_json_get_text(json_array_get(lines, i), "deviation");
         if (text[0] != '\0')
             json_object_set_new(
                 counts, text, json_integer(json_integer_value(json_object_get(counts, text)) + 1));

@@ -20,7 +20,7 @@
 /* Probes of an experiment: as many as fit into its measuring time, within these. */
 #define MOST_PROBES    40
 #define LEAST_PROBES   5
-#define FEWEST_PROBES  3 /* where a step is long */
+#define LEAST_PROBES_LONG 3 /* where a step is long */
 /* The largest share of the median step that device time by probes may have, since both vary. */
 #define MOST_OF_WALL   1.02
 #define LEAST_PROFILED 5
@@ -48,20 +48,21 @@ bn_code worker_plan_probes(worker_member *m, size_t rounds, double longest_ns, b
     const double step_ns = fmax(m->step_ns, 1);
     const bool is_long = step_ns > WORKER_LONG_STEP_NS;
     m->depth = is_long ? LONG_DEPTH : USUAL_DEPTH;
-    m->queued = !may_profile(m);
-    m->unprobed = wants_none(m) ? "not asked for"
-                  : m->queued && !wants_slope(m) && longest_ns > WORKER_VERY_LONG_STEP_NS
-                      ? "not probed, since a step takes over a second; --device-time slope does it"
-                      : NULL;
+    m->probes_queue = !may_profile(m);
+    m->no_probes_why =
+        wants_none(m) ? "not asked for"
+        : m->probes_queue && !wants_slope(m) && longest_ns > WORKER_VERY_LONG_STEP_NS
+            ? "not probed, since a step takes over a second; --device-time slope does it"
+            : NULL;
     m->probe_rows = mode_execution_count(m->s.mode);
     m->probe_count = 0;
-    const double fewest = is_long ? FEWEST_PROBES : LEAST_PROBES;
+    const double fewest = is_long ? LEAST_PROBES_LONG : LEAST_PROBES;
     const double affordable = m->e.how.min_time * 1e9 / (2 * m->depth * step_ns);
     /* A feed moves on to other batches: its probes come after the rounds, on one batch. */
-    const bool later = m->s.feed || m->unprobed;
+    const bool later = m->s.feed || m->no_probes_why;
     m->probe_rounds =
         (size_t)fmin(fmax(affordable, fewest), m->s.feed ? MOST_PROBES : (double)rounds);
-    if (m->unprobed)
+    if (m->no_probes_why)
         m->probe_rounds = 0;
     free(m->probes);
     m->probes = bn_zalloc(m->probe_rows * m->probe_rounds + 1, sizeof *m->probes);
@@ -100,15 +101,15 @@ bn_code worker_probe(worker_member *m, size_t round, gsl_rng *rng, bn_status *st
     for (int i = 0; i < 2 && code == BN_OK; i++) {
         if ((i == 0) != queue_first)
             code = probe_once(m, round, MODE_PROBE_AWAITED, st);
-        else if (m->queued)
+        else if (m->probes_queue)
             code = probe_once(m, round, MODE_PROBE_QUEUED, st);
     }
     m->probe_count += code == BN_OK;
     return code;
 }
 
-/* Probes after the rounds, where none could be made in them. */
-static bn_code probe_now(worker_member *m, gsl_rng *rng, bn_status *st)
+/* Makes all probes now, after the rounds. */
+static bn_code probe_after_rounds(worker_member *m, gsl_rng *rng, bn_status *st)
 {
     bn_code code = mode_step_probe(m->s.mode, &m->s.call, 1, MODE_PROBE_AWAITED, st);
     m->probe_count = 0;
@@ -121,7 +122,7 @@ static bn_code probe_now(worker_member *m, gsl_rng *rng, bn_status *st)
 
 /* ---- from probes to figures ------------------------------------------------------------ */
 
-static void copy_figures(const mode_execution *x, res_execution *out)
+static void fill_from_mode(const mode_execution *x, res_execution *out)
 {
     out->overhead_ns = out->overhead_low_ns = out->overhead_high_ns = NAN;
     snprintf(out->graph, sizeof out->graph, "%.*s", (int)sizeof out->graph - 1, x->label);
@@ -155,8 +156,8 @@ static void copy_figures(const mode_execution *x, res_execution *out)
     out->device_source = BN_DEVICE_TIME_UNAVAILABLE;
 }
 
-/* Device time and overhead of a row from its probes, or a note why there are none. */
-static void judge_probes(res_execution *out)
+/* Fills device time and overhead from OUT's probes, or the note why they are unknown. */
+static void estimate_from_probes(res_execution *out)
 {
     const res_probe_estimate of = res_probes_estimate(out->probes, out->probe_count);
     snprintf(out->device_note, sizeof out->device_note, "%s", of.refusal);
@@ -188,11 +189,11 @@ static bn_code fill_row(const worker_member *m, size_t row, res_execution *out, 
     for (size_t i = 0; i < count; i++)
         out->pjrt_ns[out->pjrt_count++] = out->probes[i].awaited_ns / out->probes[i].depth;
     if (out->device_source == BN_DEVICE_TIME_UNAVAILABLE)
-        judge_probes(out);
+        estimate_from_probes(out);
     return BN_OK;
 }
 
-/* The lower bounds of the device times of a step's executions together. NaN: one has none. */
+/* The sum of the lower bounds of the device times of a step's executions; NaN: one has none. */
 static double step_device_low(const res_record *r)
 {
     double sum = 0;
@@ -254,7 +255,7 @@ static bn_code prepare_executions(worker_member *m, bn_status *st)
     if (code == BN_OK)
         mode_digest_programs(m->s.mode);
     for (size_t row = 0; code == BN_OK && row < m->record->execution_count; row++)
-        copy_figures(mode_execution_at(m->s.mode, row), &m->record->executions[row]);
+        fill_from_mode(mode_execution_at(m->s.mode, row), &m->record->executions[row]);
     return code;
 }
 
@@ -262,21 +263,21 @@ bn_code worker_finish_executions(worker_member *m, gsl_rng *rng, bn_status *st)
 {
     res_record *r = m->record;
     bn_code code = prepare_executions(m, st);
-    if (code == BN_OK && m->unprobed) {
+    if (code == BN_OK && m->no_probes_why) {
         for (size_t i = 0; i < r->execution_count; i++) {
             res_execution *x = &r->executions[i];
-            snprintf(x->device_note, sizeof x->device_note, "%s", m->unprobed);
+            snprintf(x->device_note, sizeof x->device_note, "%s", m->no_probes_why);
             x->pjrt_ns = bn_zalloc(1, sizeof *x->pjrt_ns);
         }
         return BN_OK;
     }
     if (code == BN_OK && may_profile(m))
         worker_measure_profile(&m->s, profiled_steps(m), r);
-    const bool missing = code == BN_OK && !m->queued && !all_profiled(r);
+    const bool missing = code == BN_OK && !m->probes_queue && !all_profiled(r);
     if (missing)
-        m->queued = true;
+        m->probes_queue = true;
     if (code == BN_OK && (missing || m->s.feed))
-        code = probe_now(m, rng, st);
+        code = probe_after_rounds(m, rng, st);
     for (size_t row = 0; code == BN_OK && row < r->execution_count; row++)
         code = fill_row(m, row, &r->executions[row], st);
     if (code == BN_OK)

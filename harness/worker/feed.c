@@ -19,10 +19,10 @@
 typedef enum feed_kind { FEED_SYNTHETIC, FEED_TRANSFER, FEED_PREFETCH } feed_kind;
 
 typedef struct feed_batch {
-    void **host;               /* [input] */
+    void **host;               /* [input]: contents */
     rt_buffer **resident;      /* [input]; synthetic only */
     tg_type *types;            /* [shaped] */
-    int64_t positions, padded; /* of inputs whose lengths vary; how many of them hold no token */
+    int64_t positions, padded; /* tokens of inputs with varying lengths; those of them that pad */
 } feed_batch;
 
 struct worker_feed {
@@ -30,8 +30,8 @@ struct worker_feed {
     feed_kind kind;
     mode_feed hooks;
     tg_tensor **inputs;
-    const model_variable **rules; /* [input] */
-    bool varying;                 /* lengths of rows do */
+    const model_variable **input_variables; /* [input] */
+    bool varying;                           /* rows differ in length */
     tg_tensor **shaped;           /* inputs and results whose shape or dtype is the batch's */
     bool *shaped_result;
     size_t input_count, shaped_count;
@@ -41,14 +41,14 @@ struct worker_feed {
     rt_buffer **ahead; /* [input] of batch NEXT, on their way */
     rt_event **ahead_done;
     bool is_ahead;
-    uint64_t steps;  /* begun */
+    uint64_t steps;  /* that have begun */
     tg_tensor *rate; /* written before each step, where the model schedules it; else NULL */
     tg_tensor *loss; /* read before some steps, where the model logs it; else NULL */
 };
 
 /* ---- making ----------------------------------------------------------------------- */
 
-/* Whether V has another type in other batches. */
+/* Whether V's type differs between batches. */
 static bool is_shaped(const worker_feed *f, const model_variable *v)
 {
     return (f->varying && v->length != MODEL_LENGTH_FIXED) ||
@@ -60,14 +60,14 @@ static void make_lists(worker_feed *f)
     size_t count;
     const model_variable *v = model_variables(f->session->instance, &count);
     f->inputs = bn_zalloc(count, sizeof(tg_tensor *));
-    f->rules = bn_zalloc(count, sizeof(model_variable *));
+    f->input_variables = bn_zalloc(count, sizeof(model_variable *));
     f->shaped = bn_zalloc(count, sizeof(tg_tensor *));
     f->shaped_result = bn_zalloc(count, sizeof *f->shaped_result);
     f->ahead = bn_zalloc(count, sizeof(rt_buffer *));
     f->ahead_done = bn_zalloc(count, sizeof(rt_event *));
     for (size_t i = 0; i < count; i++) {
         if (v[i].role == MODEL_INPUT) {
-            f->rules[f->input_count] = &v[i];
+            f->input_variables[f->input_count] = &v[i];
             f->inputs[f->input_count++] = v[i].tensor;
         }
         if (is_shaped(f, &v[i])) {
@@ -84,7 +84,7 @@ static bn_code make_contents(worker_feed *f, feed_batch *b, uint64_t seed, bn_st
         b->host[i] = malloc((size_t)tg_type_bytes(type));
         if (!b->host[i])
             return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a batch");
-        bn_code code = model_initial(f->rules[i], seed, b->host[i], st);
+        bn_code code = model_initial(f->input_variables[i], seed, b->host[i], st);
         rt_event *done = NULL;
         if (code == BN_OK && f->kind == FEED_SYNTHETIC)
             code = mode_upload(f->session->mode, type, b->host[i], &b->resident[i], &done, st);
@@ -102,7 +102,7 @@ static bn_code make_contents(worker_feed *f, feed_batch *b, uint64_t seed, bn_st
 static void count_positions(const worker_feed *f, feed_batch *b)
 {
     for (size_t i = 0; i < f->input_count; i++) {
-        const model_variable *v = f->rules[i];
+        const model_variable *v = f->input_variables[i];
         const tg_type *type = tg_tensor_type(f->inputs[i]);
         if (v->length == MODEL_LENGTH_FIXED || !v->mask.lengths)
             continue;
@@ -145,7 +145,8 @@ static void set_shapes(worker_feed *f, const feed_batch *b, mode *m)
     }
 }
 
-static bn_code send(worker_feed *f, const feed_batch *b, mode *m, bn_status *st)
+/* Starts the transfer of batch B. */
+static bn_code upload_batch(worker_feed *f, const feed_batch *b, mode *m, bn_status *st)
 {
     bn_code code = BN_OK;
     for (size_t i = 0; i < f->input_count && code == BN_OK; i++) {
@@ -159,8 +160,8 @@ static bn_code send(worker_feed *f, const feed_batch *b, mode *m, bn_status *st)
     return code;
 }
 
-/* Makes the buffers on their way the inputs' contents. WAIT: once they have arrived. */
-static bn_code receive(worker_feed *f, mode *m, bool wait, bn_status *st)
+/* Makes the uploaded buffers the inputs' contents; with WAIT, waits until they have arrived. */
+static bn_code place_batch(worker_feed *f, mode *m, bool wait, bn_status *st)
 {
     bn_code code = BN_OK;
     for (size_t i = 0; i < f->input_count && code == BN_OK; i++) {
@@ -179,7 +180,7 @@ static bn_code receive(worker_feed *f, mode *m, bool wait, bn_status *st)
     return code;
 }
 
-/* The host's part of an example before a step: its arguments, log and learning rate. */
+/* Host work of an example before a step: its arguments, log and learning rate. */
 static bn_code begin_host_step(worker_feed *f, mode *m, bn_status *st)
 {
     model *instance = f->session->instance;
@@ -202,12 +203,12 @@ static bn_code begin_step(void *context, mode *m, bn_status *st)
     const feed_batch *b = &f->batches[f->next];
     bn_code code = begin_host_step(f, m, st);
     if (code == BN_OK && f->kind != FEED_SYNTHETIC && !f->is_ahead)
-        code = send(f, b, m, st);
+        code = upload_batch(f, b, m, st);
     set_shapes(f, b, m);
     mode_count(m, BN_COUNTER_POSITIONS, b->positions);
     mode_count(m, BN_COUNTER_POSITIONS_PADDED, b->padded);
     if (code == BN_OK && f->kind != FEED_SYNTHETIC)
-        code = receive(f, m, f->kind == FEED_TRANSFER, st);
+        code = place_batch(f, m, f->kind == FEED_TRANSFER, st);
     for (size_t i = 0; i < f->input_count && f->kind == FEED_SYNTHETIC; i++)
         tg_tensor_set_data(f->inputs[i], b->resident[i]);
     if (!f->held)
@@ -220,7 +221,7 @@ static bn_code step_submitted(void *context, mode *m, bn_status *st)
     worker_feed *f = context;
     if (f->kind != FEED_PREFETCH)
         return BN_OK;
-    bn_code code = send(f, &f->batches[f->next], m, st);
+    bn_code code = upload_batch(f, &f->batches[f->next], m, st);
     return code == BN_OK ? BN_OK : bn_context(st, "input");
 }
 
@@ -253,7 +254,7 @@ void worker_feed_free(worker_feed *f)
         return;
     release_batches(f);
     free(f->inputs);
-    free(f->rules);
+    free(f->input_variables);
     free(f->shaped);
     free(f->shaped_result);
     free(f->ahead);
@@ -261,7 +262,7 @@ void worker_feed_free(worker_feed *f)
     free(f);
 }
 
-/* Whether the host has a part in the steps of S's model, an example. */
+/* Whether the host works in the steps of S's model, as in some examples. */
 static bool has_host_part(const worker_session *s)
 {
     size_t bytes;

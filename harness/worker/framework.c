@@ -148,12 +148,12 @@ static bn_code write_files(worker_framework *f, const worker_framework_options *
 static bn_code check_planned(const worker_framework *f, bn_status *st)
 {
     const char *planned = json_string_value(json_object_get(f->e.suite, "runtime_sha256"));
-    const char *found = f->way.file ? rt_plugin_file_sha256(f->way.file) : NULL;
+    const char *found = f->interposer.file ? rt_plugin_file_sha256(f->interposer.file) : NULL;
     if (!planned || !found || strcmp(planned, found) == 0)
         return BN_OK;
     return bn_fail(st, BN_CHANGED,
                    "%s: the plugin's file was replaced: sha256 %.12s, where %.12s was planned",
-                   f->way.plugin, found, planned);
+                   f->interposer.plugin, found, planned);
 }
 
 /* Puts the recorder before the runtime. Variables of the user that prevent it are refused: a run
@@ -165,10 +165,11 @@ static bn_code insert_recorder(worker_framework *f, bn_status *st)
     if (folder >= 0)
         close(folder);
     if (code == BN_OK)
-        code = job_way_make(f->e.what.runtime, f->place.python, f->recording, &f->way, st);
-    if (code == BN_OK && f->way.blocked[0])
+        code = job_interposer_make(f->e.what.runtime, f->place.python, f->recording, &f->interposer,
+                                   st);
+    if (code == BN_OK && f->interposer.blocked[0])
         return bn_fail(st, BN_INVALID, "%s: it would run unrecorded: %s", f->row->name,
-                       f->way.blocked);
+                       f->interposer.blocked);
     return code == BN_OK ? check_planned(f, st) : code;
 }
 
@@ -183,7 +184,7 @@ static void run_script(const worker_framework *f, pid_t parent)
     prctl(PR_SET_PDEATHSIG, (long)SIGKILL, 0L, 0L, 0L);
     if (getppid() != parent)
         _exit(127);
-    json_object_foreach(f->way.variables, name, value)
+    json_object_foreach(f->interposer.variables, name, value)
     {
         if (setenv(name, json_string_value(value), 1) != 0)
             _exit(127);
@@ -262,7 +263,7 @@ static bn_code run_process(worker_framework *f, bn_status *st)
                        WEXITSTATUS(status));
     /* The report counts only if it is of the files that were hashed. */
     if (code == BN_OK)
-        code = job_way_check(&f->way, st);
+        code = job_interposer_check(&f->interposer, st);
     return code == BN_OK ? frontend_files_check(f->files, st) : code;
 }
 
@@ -310,7 +311,7 @@ void worker_framework_free(worker_framework *f)
     cores_idle_end(f->idle);
     frontend_report_free(&f->report);
     frontend_files_free(f->files);
-    job_way_free(&f->way);
+    job_interposer_free(&f->interposer);
     model_free(f->instance);
     free(f);
 }

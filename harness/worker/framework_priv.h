@@ -16,7 +16,7 @@ struct worker_framework {
     const frontend_info *row;
     frontend_place place;
     frontend_files *files; /* of the script, as they were before it started */
-    job_way way;
+    job_interposer interposer;
     model *instance;
     char folder[PATH_MAX]; /* scratch */
     char weights[PATH_MAX], inputs[PATH_MAX], report_path[PATH_MAX], request_path[PATH_MAX],

@@ -1,6 +1,6 @@
 /*
  * framework_record.c - the job "framework": the record of a framework's steps, out of the recording
- * of its process, beside those of bench's own steps.
+ * of its process, comparable with those of bench's own steps.
  *
  * The recording has the framework's calls of the runtime with their times; the script reports when
  * it began and ended to measure, the number of steps, and figures that no recorder sees (nodes,
@@ -61,7 +61,8 @@ static bn_code open_recording(const worker_framework *f, rec_recording **recordi
     return code == BN_OK ? ran_unrecorded(f, st) : code;
 }
 
-/* As many steps as the script reports, but for the last, which has no next one to end it. */
+/* Checks that there are as many steps as the script reports, minus the last, which no next one
+ * ends. */
 static bn_code check_count(const rec_steps *steps, const frontend_report *report, bn_status *st)
 {
     const double found = (double)steps->found, reported = (double)report->steps - 1;
@@ -94,10 +95,10 @@ static bn_code find_steps(const worker_framework *f, measured *m, bn_status *st)
 
 /* ---- provenance ------------------------------------------------------------------ */
 
-/* As of worker_session_describe: the recorder passes the same options as bench's own client. */
+/* Like worker_session_describe: the recorder passes the same options as bench's own client. */
 static void set_conditions(const worker_framework *f, json_t *runtime)
 {
-    const char *usual = job_usual_option(f->e.what.runtime, f->way.plugin);
+    const char *usual = job_usual_option(f->e.what.runtime, f->interposer.plugin);
     json_t *options = json_array();
     if (usual)
         json_array_append_new(options, json_string(usual));
@@ -116,7 +117,7 @@ static bn_code set_digest(const worker_framework *f, json_t *runtime, bn_status 
     char digest[BN_SHA256_TEXT];
     if (!path || !path[0])
         return bn_fail(st, BN_FORMAT, "%s: the plugin that it loaded is unknown", f->row->name);
-    if (job_way_digest(&f->way, path, digest, st) != BN_OK)
+    if (job_interposer_digest(&f->interposer, path, digest, st) != BN_OK)
         return st->code;
     if (planned && strcmp(planned, digest) != 0)
         return bn_fail(st, BN_CHANGED,
@@ -133,7 +134,7 @@ static bn_code set_provenance(const worker_framework *f, const json_t *group, re
     json_t *recording = res_provenance(r, RES_PROV_RECORDING);
     json_t *front_end = frontend_report_provenance(&f->report);
     json_object_set_new(front_end, "script_sha256", json_string(frontend_files_sha256(f->files)));
-    /* Of the script's process, which has ended. */
+    /* Memory of the script's process, which has ended. */
     struct rusage used = {0};
     json_t *memory = getrusage(RUSAGE_CHILDREN, &used) != 0
                          ? json_null()
@@ -146,7 +147,7 @@ static bn_code set_provenance(const worker_framework *f, const json_t *group, re
         "front_end", front_end, "options", f->e.echo, "suite", f->e.suite, "group", group);
     json_object_update_new(r->provenance, own);
     set_conditions(f, runtime);
-    if (job_way_digest(&f->way, f->way.recorder, digest, st) != BN_OK)
+    if (job_interposer_digest(&f->interposer, f->interposer.recorder, digest, st) != BN_OK)
         return st->code;
     json_object_set_new(recording, "recorder_sha256", json_string(digest));
     if (f->e.how.recordings)

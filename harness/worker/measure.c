@@ -68,7 +68,7 @@ static bn_code check_room(int64_t grown, bn_status *st)
 }
 
 /* Makes the model, program or recorded step of M's experiment. */
-static bn_code make_work(worker_member *m, bn_status *st)
+static bn_code open_model_or_program(worker_member *m, bn_status *st)
 {
     const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
     if (job_is_step(m->e.program))
@@ -84,9 +84,9 @@ static bn_code open_member(worker_member *m, const worker_session *first, bn_sta
     if (first != &m->s)
         worker_session_share(&m->s, first, &m->e);
     worker_annotate(m, "model, weights, inputs");
-    bn_code code = make_work(m, st);
+    bn_code code = open_model_or_program(m, st);
     worker_annotate_end(m);
-    m->open_ns = bn_now_ns() - start;
+    m->preparation_ns = bn_now_ns() - start;
     worker_annotate(m, "warm-up");
     if (code == BN_OK)
         code = worker_warm_up(m, st);
@@ -133,7 +133,7 @@ static bn_code open_members(worker_group *g, bn_status *st)
         const uint64_t start = bn_now_ns();
         if (open_member(m, &g->members[0].s, &m->failure) != BN_OK)
             worker_session_drop_model(&m->s);
-        m->opened_ns = bn_now_ns() - start;
+        m->opening_ns = bn_now_ns() - start;
         if (m->failure.code == BN_OUT_OF_MEMORY && g->count > 1) {
             *st = m->failure;
             return st->code;
@@ -197,7 +197,7 @@ static void write_graphs(const worker_member *m)
 
 /* Whether steps after the warm-up alternate between programs: the last one did not run all of them.
  */
-static bool takes_turns(const worker_member *m)
+static bool alternates_programs(const worker_member *m)
 {
     for (size_t i = 0; i < mode_execution_count(m->s.mode); i++) {
         const mode_execution *x = mode_execution_at(m->s.mode, i);
@@ -209,7 +209,7 @@ static bool takes_turns(const worker_member *m)
 
 /* Whether steps of M have costs with a source location: they compile, are captured again, read, or
  * have the host compute; or they alternate between programs. */
-static bool has_places(const worker_group *g, const worker_member *m)
+static bool has_located_costs(const worker_group *g, const worker_member *m)
 {
     static const bn_counter counters[] = {BN_COUNTER_COMPILES,       BN_COUNTER_DISK_HITS,
                                           BN_COUNTER_GUARD_MISSES,   BN_COUNTER_GRAPH_BREAKS,
@@ -218,9 +218,10 @@ static bool has_places(const worker_group *g, const worker_member *m)
     int64_t sum = 0;
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
         sum += m->record->step_counters[counters[i]];
-    /* Eager mode has no graphs, others' programs no source, and further processes find the same. */
-    return m->s.instance && strcmp(m->e.what.mode, "eager") != 0 &&
-           json_integer_value(process) <= 1 && (sum > 0 || takes_turns(m));
+    /* A mode of ops has no graphs, others' programs no source, and further processes find the same.
+     */
+    return m->s.instance && !job_mode_by_op(m->e.what.mode) && json_integer_value(process) <= 1 &&
+           (sum > 0 || alternates_programs(m));
 }
 
 /* Puts these locations into the record, as bench explain finds them: in the first steps of a new
@@ -231,7 +232,7 @@ static void explain_member(const worker_group *g, worker_member *m)
     const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
     bn_status st = {.code = BN_OK};
     json_t *lists = NULL;
-    if (!has_places(g, m))
+    if (!has_located_costs(g, m))
         return;
     worker_session_drop_model(&m->s);
     m->e.how.cache_dir = ""; /* no other step has these texts */
@@ -267,7 +268,7 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 {
     const uint64_t start = bn_now_ns();
     memcpy(m->record->counters, mode_counters(m->s.mode), sizeof m->record->counters);
-    /* Of the same steps as the counters. */
+    /* Read now, so that they count the same steps as the counters. */
     json_t *host_ops = host_ops_json(m);
     bn_code code = worker_finish_executions(m, g->rng, st);
     if (code == BN_OK)
@@ -289,17 +290,17 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 static bn_code measure(worker_group *g, bn_status *st)
 {
     uint64_t start = bn_now_ns();
-    if (g->begun_ns == 0 || g->begun_ns > start)
-        g->begun_ns = start;
+    if (g->process_begin_ns == 0 || g->process_begin_ns > start)
+        g->process_begin_ns = start;
     bn_code code = worker_session_begin(&g->members[0].s, &g->members[0].e, st);
     g->ready_ns = bn_now_ns();
-    g->start_ns = g->ready_ns - start;
+    g->startup_ns = g->ready_ns - start;
     if (code == BN_OK)
         code = open_members(g, st);
     start = bn_now_ns();
     if (code == BN_OK)
         code = worker_run_rounds(g, st);
-    /* The figures of executions may need steps, too. */
+    /* The figures of executions may take further steps. */
     if (code == BN_OK && g->turns)
         code = worker_await_own_turn(g, st);
     for (size_t i = 0; code == BN_OK && i < g->count; i++) {
@@ -321,7 +322,7 @@ static bn_code begin_group(worker_group *g, const json_t *request, bn_status *st
     bn_code code = BN_OK;
     if (count == 0 || count > JOB_MOST_MEMBERS)
         return bn_fail(st, BN_FORMAT, "the worker's request has %zu experiments", count);
-    g->begun_ns = (uint64_t)json_integer_value(json_object_get(request, JOB_BEGUN));
+    g->process_begin_ns = (uint64_t)json_integer_value(json_object_get(request, JOB_BEGUN));
     g->about = json_object_get(request, "group");
     g->apart = json_is_true(json_object_get(request, "apart"));
     g->turns = json_is_true(json_object_get(request, "turns"));
@@ -351,7 +352,7 @@ static void end_sessions(worker_group *g)
         worker_session_end(&g->members[i].s);
 }
 
-/* Changes of the plugin in the process, by its end. */
+/* Records what the plugin changed in the process until its end. */
 static void put_surroundings(const worker_group *g)
 {
     json_t *changes = worker_surroundings_to_json();
@@ -367,8 +368,8 @@ static void free_group(worker_group *g)
         res_record_free(g->members[i].record);
         free(g->members[i].warm_ns);
         free(g->members[i].probes);
-        free(g->members[i].programs);
-        /* Where all failed together it was not written yet. */
+        free(g->members[i].programs_made);
+        /* After a failure of the whole group the timeline is not written yet. */
         (void)(worker_timeline_write(&g->members[i], NULL) == BN_OK);
         bn_timeline_free(g->members[i].timeline);
     }
@@ -381,7 +382,7 @@ static void free_group(worker_group *g)
 static json_t *write_member(worker_member *m)
 {
     char path[4096];
-    /* Of a failure, too: it shows the steps before. */
+    /* Also after a failure: the timeline shows the steps before it. */
     bn_status st = {.code = BN_OK};
     if (worker_timeline_write(m, &st) != BN_OK && m->failure.code == BN_OK)
         m->failure = st;
@@ -394,10 +395,10 @@ static json_t *write_member(worker_member *m)
 /* Time by phase, for job_spent_add_worker (new reference). */
 static json_t *spent_json(const worker_group *g)
 {
-    uint64_t start = g->start_ns, compile = 0, warmup = 0;
+    uint64_t start = g->startup_ns, compile = 0, warmup = 0;
     for (size_t i = 0; i < g->count; i++) {
         const worker_member *m = &g->members[i];
-        start += m->open_ns;
+        start += m->preparation_ns;
         compile += m->compile_ns;
         warmup += m->warmup_ns - m->compile_ns;
     }

@@ -23,22 +23,22 @@ typedef struct worker_member {
     uint64_t *warm_ns; /* [e.warmup] */
     size_t warm;       /* warm-up steps that ran */
     double step_ns;    /* of a warm step, estimated */
-    uint64_t open_ns;  /* model, weights and inputs made */
-    uint64_t warmup_ns, compile_ns; /* of the warm-up; of its compile calls and loads */
-    uint64_t lower_ns;              /* of the warm-up, too: programs written as text */
+    uint64_t preparation_ns;        /* making model, weights and inputs */
+    uint64_t warmup_ns, compile_ns; /* the warm-up; its compile calls and loads */
+    uint64_t lower_ns;              /* lowering in the warm-up */
     /* Time of the process for this experiment, in this order. */
-    uint64_t opened_ns;           /* opening and warm-up, or its failure */
+    uint64_t opening_ns;          /* preparation and warm-up, also one that failed */
     uint64_t turns_ns, finish_ns; /* rounds; executions after them, and the record */
     uint64_t end_ns;              /* releasing all but the client */
     /* The plan: kept steps a round, and in how many rounds executions are probed how deep. */
     size_t steps, probe_rounds;
     unsigned depth;
-    const char *unprobed; /* why there are no probes, static; NULL: there are */
-    bool queued;          /* probes queue, too: no profiler gives the device time */
-    bool probed;          /* just now: the next step runs with cold caches */
-    size_t fill;          /* with several in flight: most steps before the kept ones of a turn */
-    uint64_t spent_ns;    /* in kept steps */
-    int64_t *programs;    /* [kept step] worker_programs of it; made with the plan */
+    const char *no_probes_why; /* static; NULL: there are probes */
+    bool probes_queue;         /* also queued probes, since no profiler gives the device time */
+    bool probed;               /* just now: the next step runs with cold caches */
+    size_t most_fill_steps;    /* with several steps in flight: unkept steps of a turn, at most */
+    uint64_t spent_ns;         /* in kept steps */
+    int64_t *programs_made;    /* [kept step]: as worker_programs_made; allocated with the plan */
     /* Room for probes that rounds.c fills: [row * probe_rounds + i], PROBE_COUNT of each row. */
     res_probe *probes;
     size_t probe_rows, probe_count;
@@ -60,13 +60,13 @@ typedef struct worker_group {
     cores_places *places; /* of the host thread, while there are rounds; NULL: there is no choice */
     cores_nearness near;  /* of the cores, while there are rounds */
     worker_others others;
-    uint64_t start_ns;   /* until plugin and client were ready */
-    uint64_t rounds_ns;  /* of rounds and probes */
-    uint64_t begun_ns;   /* start of the process, as bn_now_ns */
-    uint64_t ready_ns;   /* when plugin and client were ready */
-    uint64_t awaited_ns; /* while another process had its turns */
+    uint64_t startup_ns; /* loading the plugin and making the client */
+    uint64_t rounds_ns;  /* rounds and probes */
+    uint64_t awaited_ns; /* waiting while another process had its turns */
+    /* Moments, as bn_now_ns: the process started; plugin and client were ready. */
+    uint64_t process_begin_ns, ready_ns;
     bool apart;          /* the cores were apart all the time in the process before */
-    bool turns;          /* each round waits for its turn: another process has the others */
+    bool turns;          /* each round waits for a turn: another process measures in between */
 } worker_group;
 
 /* ---- warm-up (warmup.c) ------------------------------------------------------------- */
@@ -74,8 +74,8 @@ typedef struct worker_group {
 /* Runs M's steps until they are steady, at most its experiment's warmup, and drains the mode.
  * Fills WARM_NS, WARM, STEP_NS, WARMUP_NS and COMPILE_NS, and the record's member "warmup". */
 BN_MUST_USE bn_code worker_warm_up(worker_member *m, bn_status *st);
-/* Programs that the steps of S compiled, loaded or captured so far. */
-int64_t worker_programs(const worker_session *s);
+/* The number of programs that the steps of S compiled, loaded or captured so far. */
+int64_t worker_programs_made(const worker_session *s);
 
 /* ---- rounds (rounds.c) --------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 /* Time of the process for M. */
 static uint64_t own_ns(const worker_member *m)
 {
-    return m->opened_ns + m->turns_ns + m->finish_ns + m->end_ns;
+    return m->opening_ns + m->turns_ns + m->finish_ns + m->end_ns;
 }
 
 /* Lowering and compile calls before the first step: programs and recorded steps are compiled as
@@ -23,7 +23,7 @@ static uint64_t compiled_early_ns(const worker_member *m)
         const res_execution *x = &m->record->executions[i];
         sum += x->from_disk ? 0 : x->lower_ns + x->compile_ns;
     }
-    return sum < m->open_ns ? sum : m->open_ns;
+    return sum < m->preparation_ns ? sum : m->preparation_ns;
 }
 
 static json_t *phases_json(const worker_group *g, const worker_member *m, uint64_t end_ns)
@@ -32,12 +32,12 @@ static json_t *phases_json(const worker_group *g, const worker_member *m, uint64
     uint64_t others = g->awaited_ns;
     for (size_t i = 0; i < g->count; i++)
         others += &g->members[i] == m ? 0 : own_ns(&g->members[i]);
-    return json_pack("{sI sI sI sI sI sI sI}", "wall_ns", (json_int_t)(end_ns - g->begun_ns),
-                     "others_ns", (json_int_t)others, "initialization_ns",
-                     (json_int_t)(g->ready_ns - g->begun_ns), "preparation_ns",
-                     (json_int_t)(m->open_ns - early), "compile_ns", (json_int_t)(early + late),
-                     "warmup_ns", (json_int_t)(m->warmup_ns - late), "measuring_ns",
-                     (json_int_t)(m->turns_ns + m->finish_ns));
+    return json_pack("{sI sI sI sI sI sI sI}", "wall_ns",
+                     (json_int_t)(end_ns - g->process_begin_ns), "others_ns", (json_int_t)others,
+                     "initialization_ns", (json_int_t)(g->ready_ns - g->process_begin_ns),
+                     "preparation_ns", (json_int_t)(m->preparation_ns - early), "compile_ns",
+                     (json_int_t)(early + late), "warmup_ns", (json_int_t)(m->warmup_ns - late),
+                     "measuring_ns", (json_int_t)(m->turns_ns + m->finish_ns));
 }
 
 void worker_put_phases(const worker_group *g)

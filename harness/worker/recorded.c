@@ -104,9 +104,9 @@ static bn_code state_program(worker_recorded *r, const json_t *program, const ch
     const bool by_model = !timed || strcmp(cost, "roofline") == 0;
     if (by_model && !weighed && strcmp(cost, "roofline") == 0)
         return bn_fail(st, BN_NOT_SUPPORTED,
-                       "the recorded compiler told neither its FLOPs nor its bytes, by which "
-                       "--cost roofline weighs it; record on a runtime whose compiler tells them, "
-                       "such as cpu-xla, or leave --cost out");
+                       "the recorded compiler reported neither FLOPs nor bytes, which --cost "
+                       "roofline needs; record on a runtime whose compiler reports them, such as "
+                       "cpu-xla, or leave --cost out");
     if (by_model && !weighed)
         return BN_OK; /* its cost is unknown; the device may be able to read it */
     const char **flags = bn_arena_zalloc(r->memory, MOST * sizeof *flags);
@@ -188,7 +188,7 @@ static void read_before(const worker_session *s, mode_run *run, size_t index)
 {
     const json_t *host = json_object_get(s->experiment->program, "host");
     const json_t *before = json_array_get(json_object_get(host, "before"), index);
-    run->beside_ns = before_ns(before, "beside_us");
+    run->overlapped_ns = before_ns(before, "beside_us");
     run->alone_ns = before_ns(before, "alone_us");
     run->idle_ns = before_ns(before, "idle_us");
     run->waits = json_is_true(json_object_get(before, "waits"));

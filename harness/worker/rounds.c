@@ -29,12 +29,12 @@
 #define FILL_SHARE   0.05
 #define FILL_TIMES   4
 #define FILL_LEAST_S 1.0
-/* Seconds that a process waits for cores that are apart. Where they are apart as it begins, they
- * may always be: the more so where they were in the process before. */
+/* Seconds that a process waits until the host places its cores close together. It waits less at the
+ * start, where they may never come together, and least if they did not in the process before. */
 #define FIRST_WAIT_S 5.0
 #define SHORT_WAIT_S 0.5
 #define ALL_WAITS_S  15.0
-#define MOST_WAIT    120.0 /* times each experiment's measuring time */
+#define MOST_WAIT    120.0 /* in multiples of an experiment's measuring time */
 
 size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, int64_t least,
                           size_t *steps)
@@ -73,8 +73,8 @@ static bn_code fill_queue(worker_member *m, bn_status *st)
     bn_ledger ledger;
     bn_code code = BN_OK;
     if (first)
-        m->fill = flight + (size_t)((double)(flight - 1) / FILL_SHARE);
-    for (; i < m->fill && code == BN_OK; i++) {
+        m->most_fill_steps = flight + (size_t)((double)(flight - 1) / FILL_SHARE);
+    for (; i < m->most_fill_steps && code == BN_OK; i++) {
         if (i >= flight && (waits >= FILL_WAITS || (double)(bn_now_ns() - start) > limit_ns))
             break;
         code = mode_step(m->s.mode, &m->s.call, &ledger, st);
@@ -82,14 +82,15 @@ static bn_code fill_queue(worker_member *m, bn_status *st)
         waits = (double)ledger.part_ns[BN_PART_WAIT] > least_ns ? waits + 1 : 0;
     }
     if (first)
-        m->fill = waits >= FILL_WAITS ? 2 * i : flight;
+        m->most_fill_steps = waits >= FILL_WAITS ? 2 * i : flight;
     return code;
 }
 
-/* Steps that are not kept: those that fill the queue, or one after others have used the caches. A
- * long step fills these in a small part of its time: measured, the first one was 0.2 % shorter than
- * the next, with a standard error of 0.2 % (20 processes of six models, 117 to 497 ms). */
-static bn_code run_unkept(worker_member *m, bool others, bn_status *st)
+/* Runs the steps of a turn that are not measured: those that fill the queue, or one to warm the
+ * caches after OTHERS have used them. A long step warms them in a small part of its time: measured,
+ * the first one was 0.2 % shorter than the next, with a standard error of 0.2 % (20 processes of
+ * six models, 117 to 497 ms). */
+static bn_code run_unmeasured(worker_member *m, bool others, bn_status *st)
 {
     if (m->e.what.in_flight > 1)
         return fill_queue(m, st);
@@ -98,7 +99,7 @@ static bn_code run_unkept(worker_member *m, bool others, bn_status *st)
     return is_cold ? mode_step(m->s.mode, &m->s.call, NULL, st) : BN_OK;
 }
 
-static bn_code run_kept(worker_member *m, bn_status *st)
+static bn_code run_measured(worker_member *m, bn_status *st)
 {
     res_record *r = m->record;
     const size_t end = r->step_count + m->steps;
@@ -106,7 +107,7 @@ static bn_code run_kept(worker_member *m, bn_status *st)
     bn_ledger ledger;
     int64_t counters[BN_COUNTER_COUNT];
     memcpy(counters, mode_counters(m->s.mode), sizeof counters);
-    int64_t programs = worker_programs(&m->s);
+    int64_t programs = worker_programs_made(&m->s);
     uint64_t before = bn_now_ns();
     while (code == BN_OK && r->step_count < end) {
         const size_t n = r->step_count;
@@ -120,8 +121,8 @@ static bn_code run_kept(worker_member *m, bn_status *st)
         r->wall_ns[n] = now - before;
         parts[BN_PART_OTHER] = r->wall_ns[n] - accounted;
         m->spent_ns += r->wall_ns[n];
-        m->programs[n] = worker_programs(&m->s) - programs;
-        programs += m->programs[n];
+        m->programs_made[n] = worker_programs_made(&m->s) - programs;
+        programs += m->programs_made[n];
         r->step_count += code == BN_OK;
         if (m->timeline)
             worker_timeline_after(m, before, now);
@@ -157,9 +158,9 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
     worker_annotate(m, "round");
     cores_place_anew(g->places, g->rng);
     worker_monitor_read(&before);
-    bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
+    bn_code code = run_unmeasured(m, g->count > 1 || g->turns, st);
     if (code == BN_OK)
-        code = run_kept(m, st);
+        code = run_measured(m, st);
     if (code == BN_OK)
         code = mode_drain(m->s.mode, st);
     if (code == BN_OK)
@@ -176,7 +177,7 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
         code = worker_probe(m, round, g->rng, st);
         worker_annotate_end(m);
     }
-    /* Including the probes, of which device time is made. */
+    /* The interference of a round includes that of its probes. */
     worker_monitor_since(&before, row, &g->others);
     m->record->round_count += code == BN_OK;
     return code == BN_OK ? BN_OK : bn_context(st, "measuring, round %zu", round + 1);
@@ -189,8 +190,8 @@ static bn_code plan_member(worker_member *m, size_t rounds, double longest_ns, b
 {
     const size_t steps = STRETCH * rounds * m->steps;
     bn_code code = res_record_reserve_steps(m->record, steps, m->warm, st);
-    free(m->programs);
-    m->programs = bn_zalloc(steps + 1, sizeof *m->programs);
+    free(m->programs_made);
+    m->programs_made = bn_zalloc(steps + 1, sizeof *m->programs_made);
     if (code == BN_OK)
         code = res_record_reserve_rounds(m->record, STRETCH * rounds, st);
     return code == BN_OK ? worker_plan_probes(m, rounds, longest_ns, st) : code;
@@ -236,7 +237,7 @@ static size_t list_running(const worker_group *g, worker_member **list)
     return count;
 }
 
-/* All of LIST have their turns in ROUND of ROUNDS. One that fails releases its model. */
+/* Gives each member of LIST its turn in ROUND of ROUNDS. One that fails releases its model. */
 static void run_round(worker_group *g, worker_member **list, size_t count, size_t round,
                       size_t rounds)
 {
@@ -269,7 +270,7 @@ static round_start start_of(const worker_member *m)
     return start;
 }
 
-static void return_to(worker_member *m, const round_start *start)
+static void restore_start(worker_member *m, const round_start *start)
 {
     m->record->step_count = start->steps;
     m->record->round_count = start->rounds;
@@ -278,7 +279,8 @@ static void return_to(worker_member *m, const round_start *start)
     memcpy(m->record->step_counters, start->counters, sizeof start->counters);
 }
 
-/* The same, again while the cores are apart and may come together. */
+/* run_round, repeated with its counts taken back while the cores are apart and may come together.
+ */
 static void run_near_round(worker_group *g, worker_member **list, size_t count, size_t round,
                            size_t rounds)
 {
@@ -289,20 +291,20 @@ static void run_near_round(worker_group *g, worker_member **list, size_t count, 
     while (cores_nearness_repeats(&g->near, rounds / 2 + 1)) {
         for (size_t i = 0; i < g->count; i++)
             if (g->members[i].failure.code == BN_OK)
-                return_to(&g->members[i], &starts[i]);
+                restore_start(&g->members[i], &starts[i]);
         count = list_running(g, list);
         run_round(g, list, count, round, rounds);
     }
 }
 
-/* A list of all steps would mostly be zeros. */
+/* Lists only steps that made programs: of most steps the count is 0. */
 json_t *worker_programs_json(const worker_member *m)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < m->record->step_count; i++)
-        if (m->programs[i] > 0 && json_array_size(list) < RES_MOST_COMPILES)
-            json_array_append_new(list,
-                                  json_pack("[II]", (json_int_t)i, (json_int_t)m->programs[i]));
+        if (m->programs_made[i] > 0 && json_array_size(list) < RES_MOST_COMPILES)
+            json_array_append_new(
+                list, json_pack("[II]", (json_int_t)i, (json_int_t)m->programs_made[i]));
     return json_pack("{so}", "compiles", list);
 }
 
@@ -321,7 +323,7 @@ bn_code worker_run_rounds(worker_group *g, bn_status *st)
     size_t count = list_running(g, list), rounds = 0;
     bn_code code = count > 0 ? plan_members(list, count, &rounds, st) : BN_OK;
     g->places = cores_places_of_thread();
-    /* A short measurement waits for a short time. */
+    /* A short measurement must not wait long. */
     const double most_s = MOST_WAIT * first->e.how.min_time;
     cores_nearness_begin(&g->near, first->s.pinning, first->s.idle,
                          fmin(g->apart ? SHORT_WAIT_S : FIRST_WAIT_S, most_s),

@@ -284,8 +284,8 @@ static json_t *attributes_json(const rt_attribute *attributes, size_t count)
     return object;
 }
 
-/* Also variables that change the plugin's speed although it does not read them: settings of the C
- * library's allocator, preloaded libraries, and variables that libraries within it read. */
+/* The variables that plugins read, and those that change a plugin's speed by other means: settings
+ * of the C library's allocator, preloaded libraries, and variables of libraries inside a plugin. */
 json_t *worker_environment(void)
 {
     static const char *const others[] = {"MALLOC_", "GLIBC_TUNABLES=", "LD_PRELOAD=", NULL};

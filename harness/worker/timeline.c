@@ -18,7 +18,7 @@
 
 /* Spans of an experiment in a process: 7 MB. */
 #define MOST_SPANS     (1 << 17)
-/* Of each kind of step. */
+/* First steps of each kind that are noted. */
 #define FIRST_STEPS    10
 #define FIRST_LONG     3
 /* A profile's clock may run a little faster or slower than ours. */
@@ -26,7 +26,7 @@
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
-/* Those of this process, for the signal's handler. */
+/* The timelines of this process, for the signal handler. */
 static struct {
     bn_timeline *timeline;
     int fd;

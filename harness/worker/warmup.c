@@ -43,7 +43,7 @@ bool worker_warm(const uint64_t *wall_ns, const int64_t *compiles, size_t count)
     return trend_p(wall_ns + first, window) >= 0.05;
 }
 
-int64_t worker_programs(const worker_session *s)
+int64_t worker_programs_made(const worker_session *s)
 {
     const int64_t *c = mode_counters(s->mode);
     return c[BN_COUNTER_COMPILES] + c[BN_COUNTER_DISK_HITS] + c[BN_COUNTER_CAPTURES];
@@ -74,7 +74,7 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
 {
     const size_t most = (size_t)m->e.how.warmup;
     const uint64_t start = bn_now_ns();
-    /* The user's number. */
+    /* calloc, which may fail: the size is the user's. */
     int64_t *compiled = calloc(most, sizeof *compiled);
     bool *stationary = &m->record->warmup_stationary;
     bn_code code = BN_OK;
@@ -87,7 +87,7 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
     for (m->warm = 0; m->warm < most && !*stationary && code == BN_OK; m->warm++) {
         worker_send_progress(m->warm ? "warm-up" : "compiling", (int64_t)m->warm, (int64_t)most);
         bn_ledger ledger;
-        int64_t before = worker_programs(&m->s);
+        int64_t before = worker_programs_made(&m->s);
         const uint64_t begin = m->timeline ? bn_now_ns() : 0;
         if (m->timeline)
             worker_timeline_before(m, BN_STEP_WARMUP, m->warm);
@@ -97,7 +97,7 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
         m->warm_ns[m->warm] = ledger.wall_ns;
         m->compile_ns += ledger.part_ns[BN_PART_COMPILE];
         m->lower_ns += ledger.part_ns[BN_PART_LOWER];
-        compiled[m->warm] = worker_programs(&m->s) - before;
+        compiled[m->warm] = worker_programs_made(&m->s) - before;
         *stationary = code == BN_OK && worker_warm(m->warm_ns, compiled, m->warm + 1);
     }
     json_t *compiles = json_array();

@@ -62,8 +62,8 @@ static tg_tensor *project(tg_trace *t, const attention_layer *layer, tg_tensor *
                           int count)
 {
     const int64_t width = EXAMPLE_WIDTH;
-    return nn_project(t, x, nn_part(t, layer->in_proj.weight, 0, first * width, count * width),
-                      nn_part(t, layer->in_proj.bias, 0, first * width, count * width));
+    return nn_project(t, x, nn_slice(t, layer->in_proj.weight, 0, first * width, count * width),
+                      nn_slice(t, layer->in_proj.bias, 0, first * width, count * width));
 }
 
 /* Attention of QUERY to KEY, both (B, T, D). With EQUAL they are one, and so is the product. */
@@ -75,14 +75,14 @@ static tg_tensor *attend(tg_trace *t, const attention_layer *layer, tg_tensor *q
     tg_tensor *q, *both; /* (B, T, D), (B, T, 2 D) */
     if (equal) {
         tg_tensor *all = project(t, layer, query, 0, 3); /* (B, T, 3 D) */
-        q = nn_part(t, all, 2, 0, width);
-        both = nn_part(t, all, 2, width, 2 * width);
+        q = nn_slice(t, all, 2, 0, width);
+        both = nn_slice(t, all, 2, width, 2 * width);
     } else {
         q = project(t, layer, query, 0, 1);
         both = project(t, layer, key, 1, 2);
     }
-    tg_tensor *k = nn_split_heads(t, nn_part(t, both, 2, 0, width), HEADS);
-    tg_tensor *v = nn_split_heads(t, nn_part(t, both, 2, width, width), HEADS);
+    tg_tensor *k = nn_split_heads(t, nn_slice(t, both, 2, 0, width), HEADS);
+    tg_tensor *v = nn_split_heads(t, nn_slice(t, both, 2, width, width), HEADS);
     tg_tensor *x = nn_attention(t, nn_split_heads(t, q, HEADS), k, v, &how);
     return nn_linear(t, &layer->out_proj, nn_join_heads(t, x));
 }

@@ -39,7 +39,7 @@ tg_tensor *nn_mask_causal(tg_trace *t, int64_t batch, int64_t heads, int64_t tok
     return tg_broadcast(t, seen, 4, TG_DIMS(batch, heads, tokens, tokens), map);
 }
 
-tg_tensor *nn_tokens_kept(tg_trace *t, tg_tensor *tokens, int pad)
+tg_tensor *nn_token_mask(tg_trace *t, tg_tensor *tokens, int pad)
 {
     return tg_compare(t, tokens, tg_scalar(t, tg_tensor_type(tokens)->dtype, pad), TG_NE);
 }
@@ -63,12 +63,12 @@ tg_tensor *nn_attention(tg_trace *t, tg_tensor *q, tg_tensor *k, tg_tensor *v, c
     const tg_dtype dtype = tg_tensor_type(q)->dtype;
     tg_scope_push(t, "attention");
     tg_tensor *scores = tg_dot(t, q, k, &scores_of); /* (B, N, T, S) */
-    scores = nn_to(t, scores, TG_F32);
+    scores = nn_convert(t, scores, TG_F32);
     if (how->scale != 1.0)
         scores = tg_mul(t, scores, tg_scalar(t, TG_F32, how->scale));
     if (how->mask)
         scores = tg_select(t, how->mask, scores, tg_scalar(t, TG_F32, how->hidden));
-    tg_tensor *weights = nn_to(t, nn_softmax(t, scores), dtype); /* (B, N, T, S) */
+    tg_tensor *weights = nn_convert(t, nn_softmax(t, scores), dtype); /* (B, N, T, S) */
     weights = nn_dropout(t, how->drop, weights);
     tg_tensor *y = tg_dot(t, weights, v, &values_of); /* (B, N, T, E) */
     y = tg_transpose(t, y, (int[]){0, 2, 1, 3});      /* (B, T, N, E) */

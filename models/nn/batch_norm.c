@@ -57,9 +57,9 @@ tg_tensor *nn_batch_norm2d(tg_trace *t, const nn_norm *layer, tg_tensor *x)
     const tg_dtype dtype = tg_tensor_type(x)->dtype;
     tg_tensor *mean, *variance; /* (C) of the batch */
     tg_scope_push(t, layer->name);
-    tg_tensor *scale = nn_to(t, layer->weight, TG_F32); /* (C) */
-    tg_tensor *offset = nn_to(t, layer->bias, TG_F32);  /* (C) */
-    x = nn_to(t, x, TG_F32);                            /* (B, H, W, C) */
+    tg_tensor *scale = nn_convert(t, layer->weight, TG_F32); /* (C) */
+    tg_tensor *offset = nn_convert(t, layer->bias, TG_F32);  /* (C) */
+    x = nn_convert(t, x, TG_F32);                            /* (B, H, W, C) */
     if (layer->train) {
         x = tg_batch_norm_training(t, x, scale, offset, layer->epsilon, layer->feature, &mean,
                                    &variance);
@@ -71,7 +71,7 @@ tg_tensor *nn_batch_norm2d(tg_trace *t, const nn_norm *layer, tg_tensor *x)
         x = tg_batch_norm_inference(t, x, scale, offset, layer->running_mean,
                                     layer->running_variance, layer->epsilon, layer->feature);
     }
-    x = nn_to(t, x, dtype);
+    x = nn_convert(t, x, dtype);
     tg_scope_pop(t);
     return x;
 }

@@ -44,7 +44,7 @@ nn_image nn_conv2d_new(model *m, nn_conv *layer, const char *name, nn_image in, 
     nn_enter(m, name);
     if (out.height < 1 || out.width < 1)
         nn_fail(m, BN_INVALID,
-                "option image: %d is too small, a kernel of %d meets an image of %lldx%lld",
+                "option image: %d is too small: a kernel of %d gets an image of %lldx%lld",
                 m->options.image, s.kernel, (long long)in.height, (long long)in.width);
     if (in.channels % s.groups || s.out % s.groups)
         nn_fail(m, BN_INVALID, "%lld channels in and %d out do not divide into %d groups",

@@ -52,12 +52,12 @@ tg_tensor *nn_linear(tg_trace *t, const nn_dense *layer, tg_tensor *x)
     return x;
 }
 
-tg_tensor *nn_to(tg_trace *t, tg_tensor *x, tg_dtype dtype)
+tg_tensor *nn_convert(tg_trace *t, tg_tensor *x, tg_dtype dtype)
 {
     return tg_tensor_type(x)->dtype == dtype ? x : tg_convert(t, x, dtype);
 }
 
-tg_tensor *nn_part(tg_trace *t, tg_tensor *x, int dim, int64_t first, int64_t count)
+tg_tensor *nn_slice(tg_trace *t, tg_tensor *x, int dim, int64_t first, int64_t count)
 {
     static const int64_t stride[TG_MAX_RANK] = {1, 1, 1, 1, 1, 1};
     int64_t start[TG_MAX_RANK] = {0}, limit[TG_MAX_RANK];

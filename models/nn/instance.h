@@ -29,8 +29,8 @@ typedef struct model_tied {
     const char *alias, *name;
 } model_tied;
 
-/* An argument of the host that a step depends on, beside its variables: an int32_t or, REAL, a
- * float at OFFSET. */
+/* An argument of the host that a step depends on, in addition to its variables: an int32_t or,
+ * REAL, a float at OFFSET. */
 typedef struct model_static {
     const char *name;
     size_t offset;

@@ -56,27 +56,26 @@ typedef struct looping {
     const void *context;
 } looping;
 
-/* The first layer on slices of all stacks: variables stand for their slices. */
-static void layer_round(tg_trace *round, void *context, tg_tensor *const *carried,
-                        tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
+/* The body of the loop: the first layer, whose variables are bound to slices of the stacks. */
+static void layer_body(tg_trace *body, void *context, tg_tensor *const *carried,
+                       tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const looping *l = context;
     const nn_layers *layers = l->layers;
     for (size_t i = 0; i < layers->stack_count; i++)
-        tg_bind(round, layers->stacks[i], slices[i]);
+        tg_bind(body, layers->stacks[i], slices[i]);
     if (layers->generator)
-        tg_bind(round, layers->generator, carried[1]);
+        tg_bind(body, layers->generator, carried[1]);
     for (size_t i = 0; i < layers->stage_count; i++) {
         const tg_type *stack = tg_tensor_type(layers->stages[i]);
         const tg_type type = tg_type_make(stack->dtype, stack->rank - 1, stack->dims + 1);
-        tg_bind(round, layers->stages[i],
-                tg_full(round, &type, 0.0)); /* until the layer keeps it */
+        tg_bind(body, layers->stages[i], tg_full(body, &type, 0.0)); /* until the layer keeps it */
     }
-    next[0] = l->step(round, l->context, 0, carried[0]);
+    next[0] = l->step(body, l->context, 0, carried[0]);
     if (layers->generator)
-        next[1] = tg_trace_value(round, layers->generator);
+        next[1] = tg_trace_value(body, layers->generator);
     for (size_t i = 0; i < layers->stage_count; i++)
-        out[i] = tg_trace_value(round, layers->stages[i]);
+        out[i] = tg_trace_value(body, layers->stages[i]);
 }
 
 static tg_tensor *loop_over(tg_trace *t, looping *l, tg_tensor *x)
@@ -92,7 +91,7 @@ static tg_tensor *loop_over(tg_trace *t, looping *l, tg_tensor *x)
                           .carried_count = layers->generator ? 2 : 1,
                           .stacked_count = layers->stack_count,
                           .outs = layers->stage_count,
-                          .body = layer_round,
+                          .body = layer_body,
                           .context = l};
     tg_scan(t, &loop, results);
     if (layers->generator)

@@ -17,7 +17,7 @@ static unsigned last_of(int rank)
  * range. It changes no softmax, so no gradient flows through it. */
 static tg_tensor *below_highest(tg_trace *t, tg_tensor *x, tg_type *type)
 {
-    x = nn_to(t, x, TG_F32);
+    x = nn_convert(t, x, TG_F32);
     *type = *tg_tensor_type(x); /* (..., K) */
     tg_tensor *highest = tg_stop_gradient(t, tg_reduce_max(t, x, last_of(type->rank)));
     return tg_sub(t, x, tg_broadcast(t, highest, type->rank, type->dims, leading));

@@ -95,14 +95,14 @@ tg_tensor *nn_max_pool2d(tg_trace *t, const nn_pool *layer, tg_tensor *x);
  * (B, bins, bins, C). An image of that size is returned as it is. bf16 is summed in
  * f32. */
 #define NN_MAX_BINS 8
-typedef struct nn_bins {
+typedef struct nn_adaptive_pool {
     const char *name;
     model_layout layout;
     int bins; /* a side */
-} nn_bins;
-nn_image nn_adaptive_avg_pool2d_new(model *m, nn_bins *layer, const char *name, nn_image in,
-                                    int bins);
-tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_bins *layer, tg_tensor *x);
+} nn_adaptive_pool;
+nn_image nn_adaptive_avg_pool2d_new(model *m, nn_adaptive_pool *layer, const char *name,
+                                    nn_image in, int bins);
+tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_adaptive_pool *layer, tg_tensor *x);
 /* Mean over the image, (B, H, W, C) -> (B, 1, 1, C); bf16 is summed in f32. */
 tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x);
 /* (B, H, W, C) -> (B, C*H*W), elements in the framework's order. */
@@ -126,9 +126,9 @@ tg_tensor *nn_add_vector(tg_trace *t, tg_tensor *x, tg_tensor *vector);
 tg_tensor *nn_mul_vector(tg_trace *t, tg_tensor *x, tg_tensor *vector);
 
 /* X in DTYPE; returns X itself where that is its dtype. */
-tg_tensor *nn_to(tg_trace *t, tg_tensor *x, tg_dtype dtype);
-/* Elements FIRST to FIRST + COUNT - 1 of X along dimension DIM. */
-tg_tensor *nn_part(tg_trace *t, tg_tensor *x, int dim, int64_t first, int64_t count);
+tg_tensor *nn_convert(tg_trace *t, tg_tensor *x, tg_dtype dtype);
+/* COUNT elements of X from FIRST on along dimension DIM. */
+tg_tensor *nn_slice(tg_trace *t, tg_tensor *x, int dim, int64_t first, int64_t count);
 
 /* A table (rows, width) looked up by tokens. */
 typedef struct nn_table {
@@ -165,8 +165,8 @@ tg_tensor *nn_dropout(tg_trace *t, const nn_drop *layer, tg_tensor *x);
 /*
  * Modules "0", "1", ... of the module NAME, each fed by the one before, as
  * PyTorch's Sequential. Between nn_sequence_begin and nn_sequence_end an nn_append_*
- * makes the next one from IN, the image that it is fed, and returns the image that it
- * puts out; an image of height 0 stands for rows (B, channels). With STAGES the
+ * makes the next one from IN, its input image, and returns its output image; an image of height 0
+ * stands for rows (B, channels). With STAGES the
  * outputs of its modules, and its own, are stages. Items live as long as the instance.
  */
 typedef struct nn_item nn_item;
@@ -192,15 +192,15 @@ nn_image nn_append_adaptive_avg_pool2d(model *m, nn_sequence *s, nn_image in, in
 nn_image nn_append_dropout(model *m, nn_sequence *s, nn_image in, double p);
 /* With bias; takes rows and puts out rows. */
 nn_image nn_append_linear(model *m, nn_sequence *s, nn_image in, int64_t out);
-/* A sequence as the next module of S: nn_sequence_inside begins it,
- * nn_append_sequence ends and appends it. */
-nn_sequence *nn_sequence_inside(model *m, const nn_sequence *s);
+/* A sequence as the next module of S: begun by nn_sequence_begin_inner, ended and appended by
+ * nn_append_sequence. */
+nn_sequence *nn_sequence_begin_inner(model *m, const nn_sequence *s);
 nn_image nn_append_sequence(model *m, nn_sequence *s, nn_sequence *inner, nn_image out);
 
 /*
  * The step of a module: appends to T the ops that make the module's output out of X, and
  * returns it. X and the output have the model's dtype and the shapes of the images that
- * nn_append_* was told. LAYER is what the module was appended with; it is only read.
+ * nn_append_* was given. LAYER is the one that the module was appended with; it is only read.
  * Opens the module's scope itself. Called in every step: allocates nothing and looks
  * nothing up. Errors stick to T.
  */
@@ -238,8 +238,8 @@ void nn_layer_leave(model *m);
 void nn_layers_new(model *m, nn_layers *layers, int count);
 
 /* Traces layer NUMBER on X and returns what it puts out, of X's type. CONTEXT is the caller's
- * of nn_run_layers. T may be a loop's round, in which layer 0 stands for all: it assigns
- * nothing but the layer's stages, and the generator by dropout. */
+ * of nn_run_layers. T may be the body of a loop, in which layer 0 stands for all: it assigns only
+ * the layer's stages and, by dropout, the generator. */
 typedef tg_tensor *nn_layer(tg_trace *t, const void *context, int number, tg_tensor *x);
 tg_tensor *nn_run_layers(tg_trace *t, const nn_layers *layers, nn_layer *step, const void *context,
                          tg_tensor *x);
@@ -274,7 +274,7 @@ tg_tensor *nn_mask_keys(tg_trace *t, tg_tensor *keys, int64_t heads, int64_t que
 /* Each query sees the keys of its own and of earlier tokens. */
 tg_tensor *nn_mask_causal(tg_trace *t, int64_t batch, int64_t heads, int64_t tokens);
 /* bool (B, T): true for tokens that are not PAD. */
-tg_tensor *nn_tokens_kept(tg_trace *t, tg_tensor *tokens, int pad);
+tg_tensor *nn_token_mask(tg_trace *t, tg_tensor *tokens, int pad);
 
 /*
  * Scaled dot-product attention (Vaswani et al., 2017): softmax(SCALE q k^T) v, where a

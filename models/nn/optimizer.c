@@ -70,7 +70,7 @@ void nn_optimizer_new(model *m, nn_optimizer *o, model_optimizer kind, double ra
 static void sgd(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradients)
 {
     tg_tensor *momentum = tg_scalar(t, o->dtype, MOMENTUM);
-    tg_tensor *rate = nn_to(t, o->rate, o->dtype);
+    tg_tensor *rate = nn_convert(t, o->rate, o->dtype);
     for (size_t i = 0; i < o->count; i++) {
         const size_t first_node = tg_trace_node_count(t);
         tg_tensor *p = o->parameters[i], *b = o->first[i];
@@ -119,8 +119,8 @@ static void adamw(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradient
     const adamw_step s = adamw_begin(t, o);
     for (size_t i = 0; i < o->count; i++) {
         const size_t first_node = tg_trace_node_count(t);
-        tg_tensor *g = nn_to(t, gradients[i], TG_F32);
-        tg_tensor *p = nn_to(t, o->parameters[i], TG_F32);
+        tg_tensor *g = nn_convert(t, gradients[i], TG_F32);
+        tg_tensor *p = nn_convert(t, o->parameters[i], TG_F32);
         tg_tensor *mean = tg_add(t, tg_mul(t, s.keep_1, o->first[i]), tg_mul(t, s.take_1, g));
         tg_tensor *square =
             tg_add(t, tg_mul(t, s.keep_2, o->second[i]), tg_mul(t, s.take_2, tg_mul(t, g, g)));
@@ -128,7 +128,7 @@ static void adamw(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradient
         p = tg_sub(t, tg_mul(t, p, s.shrink), tg_div(t, tg_mul(t, s.rate, mean), size));
         tg_assign(t, o->first[i], mean);
         tg_assign(t, o->second[i], square);
-        tg_assign(t, o->parameters[i], nn_to(t, p, o->dtype));
+        tg_assign(t, o->parameters[i], nn_convert(t, p, o->dtype));
         tg_forget(t, first_node);
     }
 }

@@ -3,18 +3,18 @@
  */
 #include "models/nn/nn.h"
 
-/* The dimension of height; that of width is the next. */
-static int height_of(model_layout layout)
+/* The dimension of the height; the width's is the next one. */
+static int height_axis(model_layout layout)
 {
     return layout == MODEL_NHWC ? 1 : 2;
 }
 
 /* ---- windows ---------------------------------------------------------------- */
 
-/* Windows along a side of IN elements; 0 or less: the side is too short for one. With
- * spec.ceil the last window may reach over the end. As in PyTorch, it must begin before
- * the padding behind the end. */
-static int64_t extent(int64_t in, const nn_pool_spec *s)
+/* Windows along a side of IN elements; 0 or less: the side is too short for one. With S->ceil the
+ * last window may end after the padding. As in PyTorch, it must begin within the image or the
+ * padding before it. */
+static int64_t window_count(int64_t in, const nn_pool_spec *s)
 {
     const int64_t room = in + 2 * (int64_t)s->padding - s->kernel + (s->ceil ? s->stride - 1 : 0);
     const int64_t count = room < 0 ? 0 : room / s->stride + 1;
@@ -24,11 +24,11 @@ static int64_t extent(int64_t in, const nn_pool_spec *s)
 nn_image nn_max_pool2d_new(model *m, nn_pool *layer, const char *name, nn_image in, nn_pool_spec s)
 {
     const int64_t sides[2] = {in.height, in.width};
-    const int64_t counts[2] = {extent(in.height, &s), extent(in.width, &s)};
+    const int64_t counts[2] = {window_count(in.height, &s), window_count(in.width, &s)};
     nn_enter(m, name);
     if (counts[0] < 1 || counts[1] < 1)
         nn_fail(m, BN_INVALID,
-                "option image: %d is too small, a window of %d meets an image of %lldx%lld",
+                "option image: %d is too small: a pooling window of %d gets an image of %lldx%lld",
                 m->options.image, s.kernel, (long long)in.height, (long long)in.width);
     nn_leave(m);
 
@@ -36,7 +36,7 @@ nn_image nn_max_pool2d_new(model *m, nn_pool *layer, const char *name, nn_image 
     for (int i = 0; i < 4; i++)
         layer->window.size[i] = layer->window.stride[i] = 1;
     for (int side = 0; side < 2; side++) {
-        const int i = height_of(m->options.layout) + side;
+        const int i = height_axis(m->options.layout) + side;
         const int64_t end = (counts[side] - 1) * s.stride + s.kernel; /* of the last window */
         const int64_t over = end - s.padding - sides[side];
         layer->window.size[i] = s.kernel;
@@ -57,14 +57,14 @@ tg_tensor *nn_max_pool2d(tg_trace *t, const nn_pool *layer, tg_tensor *x)
 
 /* ---- means -------------------------------------------------------------------- */
 
-nn_image nn_adaptive_avg_pool2d_new(model *m, nn_bins *layer, const char *name, nn_image in,
-                                    int bins)
+nn_image nn_adaptive_avg_pool2d_new(model *m, nn_adaptive_pool *layer, const char *name,
+                                    nn_image in, int bins)
 {
     nn_enter(m, name);
     if (bins < 1 || bins > NN_MAX_BINS)
         nn_fail(m, BN_INVALID, "%d bins are not 1 to %d", bins, NN_MAX_BINS);
     nn_leave(m);
-    *layer = (nn_bins){.name = name, .layout = m->options.layout, .bins = bins};
+    *layer = (nn_adaptive_pool){.name = name, .layout = m->options.layout, .bins = bins};
     return (nn_image){in.channels, bins, bins};
 }
 
@@ -99,15 +99,15 @@ static tg_tensor *uneven_bins(tg_trace *t, tg_tensor *x, int axis, int bins)
     one.dims[axis] = 1;
     for (int i = 0; i < bins; i++) {
         const int64_t first = i * size / bins, end = ((i + 1) * size + bins - 1) / bins;
-        tg_tensor *bin = nn_part(t, x, axis, first, end - first);
+        tg_tensor *bin = nn_slice(t, x, axis, first, end - first);
         parts[i] = tg_reshape(t, mean_over(t, bin, axis), one.rank, one.dims);
     }
     return tg_concatenate(t, parts, (size_t)bins, axis);
 }
 
-tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_bins *layer, tg_tensor *x)
+tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_adaptive_pool *layer, tg_tensor *x)
 {
-    const int height = height_of(layer->layout), width = height + 1, bins = layer->bins;
+    const int height = height_axis(layer->layout), width = height + 1, bins = layer->bins;
     const tg_type type = *tg_tensor_type(x); /* (B, H, W, C) */
     if (type.dims[height] == bins && type.dims[width] == bins)
         return x;
@@ -115,13 +115,13 @@ tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_bins *layer, tg_tensor *
     if (bins == 1) {
         x = nn_global_avg_pool2d(t, layer->layout, x);
     } else {
-        x = nn_to(t, x, TG_F32);
+        x = nn_convert(t, x, TG_F32);
         for (int axis = height; axis <= width; axis++)
             if (type.dims[axis] % bins)
                 x = uneven_bins(t, x, axis, bins);
             else if (type.dims[axis] != bins)
                 x = equal_bins(t, x, axis, bins);
-        x = nn_to(t, x, type.dtype);
+        x = nn_convert(t, x, type.dtype);
     }
     tg_scope_pop(t);
     return x; /* (B, bins, bins, C) */
@@ -136,7 +136,7 @@ tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_bins *layer, tg_tensor *
  */
 tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x)
 {
-    const int height = height_of(layout), width = height + 1;
+    const int height = height_axis(layout), width = height + 1;
     tg_type type = *tg_tensor_type(x); /* (B, H, W, C) */
     const double pixels = (double)type.dims[height] * (double)type.dims[width];
     const unsigned axes = 1u << height | 1u << width;
@@ -147,13 +147,13 @@ tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x)
     else
         x = tg_reduce_sum_apart(t, x, axes);
     x = tg_mul(t, x, tg_scalar(t, TG_F32, 1.0 / pixels));
-    x = nn_to(t, x, type.dtype);
+    x = nn_convert(t, x, type.dtype);
     return tg_reshape(t, x, type.rank, type.dims); /* (B, 1, 1, C) */
 }
 
 tg_tensor *nn_flatten(tg_trace *t, model_layout layout, tg_tensor *x)
 {
-    const int height = height_of(layout), width = height + 1;
+    const int height = height_axis(layout), width = height + 1;
     const tg_type *type = tg_tensor_type(x);
     const int64_t dims[2] = {type->dims[0], type->dims[1] * type->dims[2] * type->dims[3]};
     if (layout == MODEL_NHWC && (type->dims[height] > 1 || type->dims[width] > 1))

@@ -34,11 +34,11 @@ tg_tensor *nn_layer_norm(tg_trace *t, const nn_row_norm *layer, tg_tensor *x)
 {
     const tg_dtype dtype = tg_tensor_type(x)->dtype;
     tg_scope_push(t, layer->name);
-    x = nn_to(t, x, TG_F32); /* (..., D) */
+    x = nn_convert(t, x, TG_F32); /* (..., D) */
     x = divide_by_size(t, tg_sub(t, x, nn_row_mean(t, x)), layer->epsilon);
-    x = nn_mul_vector(t, x, nn_to(t, layer->weight, TG_F32));
-    x = nn_add_vector(t, x, nn_to(t, layer->bias, TG_F32));
-    x = nn_to(t, x, dtype);
+    x = nn_mul_vector(t, x, nn_convert(t, layer->weight, TG_F32));
+    x = nn_add_vector(t, x, nn_convert(t, layer->bias, TG_F32));
+    x = nn_convert(t, x, dtype);
     tg_scope_pop(t);
     return x;
 }
@@ -55,8 +55,8 @@ tg_tensor *nn_rms_norm(tg_trace *t, const nn_row_norm *layer, tg_tensor *x)
 {
     const tg_dtype dtype = tg_tensor_type(x)->dtype;
     tg_scope_push(t, layer->name);
-    x = divide_by_size(t, nn_to(t, x, TG_F32), layer->epsilon); /* (..., D) */
-    x = nn_mul_vector(t, nn_to(t, x, dtype), layer->weight);
+    x = divide_by_size(t, nn_convert(t, x, TG_F32), layer->epsilon); /* (..., D) */
+    x = nn_mul_vector(t, nn_convert(t, x, dtype), layer->weight);
     tg_scope_pop(t);
     return x;
 }

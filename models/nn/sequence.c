@@ -66,6 +66,9 @@ tg_tensor *nn_sequential(tg_trace *t, const nn_sequence *s, tg_tensor *x)
 
 /* ---- the layers of nn.h as modules ---------------------------------------------- */
 
+/* Adapters from nn_module, whose layer is untyped, to the typed functions: calling those through a
+ * cast pointer is undefined in C. */
+
 static tg_tensor *sequential(tg_trace *t, const void *layer, tg_tensor *x)
 {
     return nn_sequential(t, layer, x);
@@ -113,7 +116,7 @@ static tg_tensor *relu6(tg_trace *t, const void *layer, tg_tensor *x)
     return nn_relu6(t, x);
 }
 
-nn_sequence *nn_sequence_inside(model *m, const nn_sequence *s)
+nn_sequence *nn_sequence_begin_inner(model *m, const nn_sequence *s)
 {
     nn_sequence *inner = nn_alloc(m, 1, sizeof *inner);
     nn_sequence_begin(m, inner, nn_next_name(m, s), false);
@@ -149,7 +152,7 @@ nn_image nn_append_max_pool2d(model *m, nn_sequence *s, nn_image in, nn_pool_spe
 
 nn_image nn_append_adaptive_avg_pool2d(model *m, nn_sequence *s, nn_image in, int bins)
 {
-    nn_bins *layer = nn_alloc(m, 1, sizeof *layer);
+    nn_adaptive_pool *layer = nn_alloc(m, 1, sizeof *layer);
     nn_image out = nn_adaptive_avg_pool2d_new(m, layer, nn_next_name(m, s), in, bins);
     return nn_append(m, s, adaptive_avg_pool2d, layer, out);
 }

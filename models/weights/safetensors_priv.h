@@ -90,7 +90,7 @@ typedef struct model_file_writer model_file_writer;
  * Starts a file for COUNT tensors, whose data follow in this order; METADATA has
  * keys and values in turn and ends with NULL. The file gets its name at the end:
  * until then, and when anything fails, there is none. A file called PATH is an
- * error and is left alone, unless REPLACE.
+ * error and is kept, unless REPLACE.
  */
 BN_MUST_USE bn_code model_file_create(const char *path, const model_file_tensor *tensors,
                                       size_t count, const char *const *metadata, bool replace,

@@ -260,7 +260,7 @@ static const res_summary *find(const site *s, const char *id)
     return NULL;
 }
 
-/* Of those that were asked for earlier, some may have left the store. */
+/* Writes the pages that were requested earlier, except of records that have left the store. */
 static bn_code write_asked(site *s, bn_status *st)
 {
     size_t i;

@@ -11,7 +11,7 @@
 
 #include "plots/site/site.h"
 
-/* Of data files: raised where pages of one version cannot show the data of another. */
+/* Version of the data files: raised when older pages cannot show newer data. */
 #define SITE_VERSION 3
 
 /* ---- data files (put.c) ------------------------------------------------------------ */
@@ -52,7 +52,7 @@ BN_MUST_USE bn_code site_folder_begin(const site_options *options, site_made *ma
  * contents. */
 BN_MUST_USE bn_code site_folder_data(site_folder *folder, const char *name, json_t *value,
                                      bn_status *st);
-/* The same of a file with TEXT, by its whole name. */
+/* Writes a file with TEXT; NAME is its whole name. */
 BN_MUST_USE bn_code site_folder_file(site_folder *folder, const char *name, const bn_text *text,
                                      bn_status *st);
 /* Whether the data file NAME is there and may stay as it is; then it belongs to the site. */
@@ -131,7 +131,7 @@ typedef struct site {
 BN_MUST_USE bn_code site_sort(site *s, bn_status *st);
 /* The build of ORIGIN and RUNTIME, a name or path; SITE_NONE. */
 size_t site_build_of(const site *s, const char *runtime, const res_origin *origin, bool simulated);
-/* Of all that E asks for but runtime, settings and seed. */
+/* The key of E without runtime, settings and seed. */
 site_key site_cell_of(const res_experiment *e);
 
 /* ---- files of each kind ------------------------------------------------------------ */

@@ -78,7 +78,7 @@ function processFigure(record) {
   const lanes = [["process", placed(0, PHASES.map(([kind, name]) => ({name, kind, ns: phases[kind]})))],
     ["within it", [...placed(Math.max(0, before - sum(record.warmup)), warmups), ...placed(before, roundsOf(record))]]];
   const others = phases.others > 0 ? " Another " + time(phases.others) +
-    " of the process were for the experiments beside this one, and are left out." : "";
+    " of the process were for the other experiments, and are left out." : "";
   return [lanesFigure(lanesChart(lanes, own, "The process of this record, " + time(own) +
     ": its phases, the steps of the warm-up, and the rounds. The table below says the same."),
   [...PHASES.filter(([kind]) => phases[kind] > 0), ...(record.rounds.length ? [["probes", "probes in rounds"]] : [])],

@@ -7,24 +7,26 @@
 
 #include "results/recordings/recordings.h"
 
+/* The rules: NAME and name of rec_rule_name. Each has a file, rule_NAME.c (complaints_priv.h).
+ * Their thresholds of time are the doctor's (doctor.h). */
+#define REC_RULES(X)                                                                               \
+    X(COMPILES, compiles)     /* programs are still compiled in the recording's later half */      \
+    X(READS, reads)           /* steps read values, and the device waits for what follows */       \
+    X(HOST, host)             /* the device waits while the framework works on a CPU */            \
+    X(EXECUTIONS, executions) /* a step is several executions, each with its fixed cost */         \
+    X(DISPATCH, dispatch)     /* the device waits while something is submitted to it */            \
+    X(INPUT, input)           /* the device waits while the host sleeps */                         \
+    X(TRANSFERS, transfers)   /* the device waits while the host sends */                          \
+    X(DONATION, donation)     /* executions could have had the memory of arguments that die */     \
+    X(START, start)           /* compiling takes long at each start */
+
 typedef enum rec_rule {
-    REC_RULE_COMPILES,   /* programs are still compiled in the later half of the recording */
-    REC_RULE_READS,      /* steps read values back, and the device waits for what follows */
-    REC_RULE_HOST,       /* the device waits while the framework works on a CPU */
-    REC_RULE_EXECUTIONS, /* a step is several executions, each with its fixed cost */
-    REC_RULE_DISPATCH,   /* the device waits while something is submitted to it */
-    REC_RULE_INPUT,      /* the device waits while the host sleeps */
-    REC_RULE_TRANSFERS,  /* the device waits while the host sends */
-    REC_RULE_DONATION, /* arguments die right after an execution that could have had their memory */
-    REC_RULE_START,    /* compiling takes long at each start */
-    REC_RULE_COUNT
+#define X(NAME, name) REC_RULE_##NAME,
+    REC_RULES(X)
+#undef X
+        REC_RULE_COUNT
 } rec_rule;
 const char *rec_rule_name(rec_rule rule); /* "compiles", "reads", ... */
-
-/* The thresholds of time are the doctor's (doctor.h). A missed donation: so many bytes, and so
- * large a share of the bytes of a step's arguments. */
-#define REC_DONATION_BYTES 1048576.0
-#define REC_DONATION_SHARE 0.05
 
 typedef struct rec_finding {
     rec_rule rule;

@@ -1,6 +1,6 @@
 /*
- * complaints_priv.h - what the files of this folder share: when the device worked (busy.c),
- * programs that are compiled late (late.c), and missed donation (donation.c).
+ * complaints_priv.h - a rule on recordings, and what rules share (judge.c): when the device
+ * worked (busy.c), programs that are compiled late (late.c). Each rule is a file, rule_NAME.c.
  */
 #ifndef BENCH_RESULTS_COMPLAINTS_PRIV_H
 #define BENCH_RESULTS_COMPLAINTS_PRIV_H
@@ -18,7 +18,8 @@ typedef struct rec_busy {
     size_t count;
 } rec_busy;
 
-/* Of all executions on the steps' device whose completions are known. False without memory. */
+/* Fills BUSY from the executions on the steps' device whose completions are known. False without
+ * memory. */
 BN_MUST_USE bool rec_busy_make(const rec_steps *steps, rec_busy *busy);
 /* Nanoseconds between FROM and TO in which it did not work; 0 where TO is not later. */
 double rec_idle_between(const rec_busy *busy, uint64_t from, uint64_t to);
@@ -34,8 +35,8 @@ typedef struct rec_late {
     uint64_t at_most_ns; /* the end of the last of them; 0: none */
 } rec_late;
 
-/* Looks at that half of the recording of STEPS. What differs between each program and the one
- * of its name before goes to WHERE. False without memory. */
+/* Finds the programs that are compiled in that half of STEPS' recording. WHERE gets their most
+ * frequent difference from the program of their name before. False without memory. */
 BN_MUST_USE bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where);
 /* How long CALL ran after *DONE, in ns, and *DONE becomes its end, if that is later: calls of
  * threads that run at the same time count once. */
@@ -59,17 +60,90 @@ void rec_program_put(const rec_process *process, uint32_t program, bn_text *out)
  * "SyncTensorsGraph.12". Shorter than NAME only where there is one. */
 size_t rec_stem(const char *name);
 
-/* ---- missed donation (donation.c) -------------------------------------------------------------
+/* ---- a rule
+ * --------------------------------------------------------------------------------------
  */
 
-typedef struct rec_missed {
-    uint32_t arguments; /* that might have been donated, in a step */
-    double bytes;       /* of these */
-    double all_bytes;   /* of all arguments */
-} rec_missed;
+/* What a rule is held against. */
+typedef struct rec_checking {
+    const rec_steps *steps;
+    rec_checkup *out;
+    rec_busy busy;
+    double *values;                   /* [step]: room */
+    double wall_ns, busy_ns, host_ns; /* of a step: medians; HOST: what it needs by itself */
+} rec_checking;
 
-/* Looks at some of the steady steps and takes the one that misses least. WHERE gets the largest of
- * the arguments. False without memory. */
-BN_MUST_USE bool rec_missed_find(const rec_steps *steps, rec_missed *missed, bn_text *where);
+/* Findings of a lower rank come first; those of one, the most costly first. */
+typedef enum rec_rank {
+    REC_RANK_STEP, /* they cost time of a step */
+    REC_RANK_MEMORY,
+    REC_RANK_START
+} rec_rank;
+
+/* A rule. Its file defines rec_rule_NAME, and REC_RULES has a row. */
+typedef struct rec_doctor_rule {
+    const char *name; /* as JSON and tables have it; no other rule has it */
+    rec_rank rank;
+    bool of_completions; /* it can be checked only where completions were recorded */
+    /* Adds the finding, at most one, to C (rec_judge, rec_add). False without memory. */
+    bool (*check)(rec_checking *c);
+    /* Append what takes the time; its cost, NULL: "5.00 ms a step, 62 % of it"; what to do. */
+    void (*subject)(const rec_finding *finding, bn_text *out);
+    void (*cost)(const rec_finding *finding, bn_text *out);
+    void (*advice)(const rec_checkup *checkup, const rec_finding *finding, bn_text *out);
+} rec_doctor_rule;
+
+#define X(NAME, name) extern const rec_doctor_rule rec_rule_##name;
+REC_RULES(X)
+#undef X
+/* The rule of FINDING (checkup.c). */
+const rec_doctor_rule *rec_rule_of(const rec_finding *finding);
+
+/* ---- what rules share (judge.c)
+ * -------------------------------------------------------------------
+ */
+
+/* A finding of RULE that costs COST_NS of WHOLE_NS, whose other figures are unknown. */
+rec_finding *rec_add(rec_checking *c, rec_rule rule, res_interval cost_ns, double whole_ns);
+/* Whether COST_NS is above SHARE of WHOLE_NS, by its lower bound where it has one. */
+bool rec_is_above(res_interval cost_ns, double share, double whole_ns);
+/* A finding of RULE whose cost in each step is in c->values, where that is above SHARE; else NULL.
+ */
+rec_finding *rec_judge(rec_checking *c, rec_rule rule, double share);
+/* Fills c->values with the gaps of PART. */
+void rec_fill_gaps(rec_checking *c, rec_part part);
+/* Appends the program before which the device does nothing for longest. */
+void rec_put_longest_gap(const rec_steps *s, bn_text *out);
+/* The time in which STEP has submitted work and no kernel runs, by a profile. Of one step it may be
+ * negative: kernels are those of the mean step. */
+double rec_kernel_free(const rec_checking *c, const rec_step *step);
+
+/* Where a walk over calls in order of time is. Begins with zeros. */
+typedef struct rec_cursor {
+    size_t call, execution;
+} rec_cursor;
+/* When the next execution after TIME begins; 0: there is none. TIME never goes back. */
+uint64_t rec_next_execution(const rec_steps *s, rec_cursor *at, uint64_t time);
+/* The next call of STEP, in order; NULL: there is none more. */
+const rec_call *rec_next_call(const rec_process *p, rec_cursor *at, const rec_step *step);
+
+/* "s" of more than one; bytes in MiB. */
+const char *rec_plural(double count);
+double rec_mib(double bytes);
+/* "f32[], result 1 of jit_step" */
+void rec_buffer_put(const rec_process *p, uint32_t index, bn_text *out);
+/* Appends that HOW hides what it hides of C; nothing where that is unknown. */
+void rec_put_hidden(const rec_finding *c, const char *how, bn_text *out);
+/* Appends that a profile may show less, where C is an upper bound. */
+void rec_put_profile_advice(const rec_finding *c, bn_text *out);
+
+/* ---- merging executions (rule_executions.c)
+ * -------------------------------------------------------
+ */
+
+/* Whether the saving by merging several executions is known. */
+bool rec_merges(const rec_checking *c);
+/* Fills c->values with the saving of each step by merging. */
+void rec_fill_savings(rec_checking *c);
 
 #endif

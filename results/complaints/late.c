@@ -1,7 +1,8 @@
 /*
- * late.c - programs that are compiled when a program should have compiled all it needs: in the
- * later half of the recording's executions from the first step on. What came before prepares them,
- * often by more small programs than there are steps. And what of each is another than before.
+ * late.c - programs that are compiled late: in the later half of the recording's executions,
+ * counted from the first step on, when all should be compiled. Executions before the first step
+ * prepare it, often with more small programs than there are steps. Each late program is compared
+ * with the one of its name before, to show why it was compiled again.
  *
  * How many there are is a count, so its interval is that of a Poisson mean (F. Garwood, "Fiducial
  * limits for the Poisson distribution", Biometrika 28, 1936). It is too wide where they come
@@ -21,16 +22,16 @@
 /* Bytes of a name that are shown. */
 #define MOST_NAME     80
 
-/* In what a program differs from the one of its name before. */
+/* The difference of a program from the one of its name before. */
 typedef enum change {
     CHANGE_UNKNOWN, /* it was never executed, or types were unknown */
     CHANGE_NEW,     /* there was none of its name */
-    CHANGE_AGAIN,   /* in nothing */
+    CHANGE_AGAIN,   /* nothing: the same program is compiled again */
     CHANGE_OPTIONS,
-    CHANGE_COUNT,    /* of arguments */
-    CHANGE_ARGUMENT, /* its type */
-    CHANGE_CODE,     /* arguments are of the same types */
-    CHANGE_COUNT_OF
+    CHANGE_ARGUMENT_COUNT,
+    CHANGE_ARGUMENT_TYPE,
+    CHANGE_CODE, /* arguments are of the same types */
+    CHANGES
 } change;
 
 typedef struct difference {
@@ -44,8 +45,8 @@ typedef struct comparing {
     uint32_t *compiles; /* indices of the calls that compiled, in order */
     size_t count;
     uint32_t *first; /* [program]: its first execution */
-    uint32_t counts[CHANGE_COUNT_OF];
-    difference example[CHANGE_COUNT_OF]; /* the first of each */
+    uint32_t counts[CHANGES];
+    difference example[CHANGES]; /* the first of each */
 } comparing;
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -89,7 +90,7 @@ static void compare_arguments(const comparing *c, difference *d)
     d->what = CHANGE_UNKNOWN;
     if (now == REC_NONE || before == REC_NONE)
         return;
-    d->what = CHANGE_COUNT;
+    d->what = CHANGE_ARGUMENT_COUNT;
     if (p->executions[now].arguments != p->executions[before].arguments)
         return;
     d->what = CHANGE_CODE;
@@ -98,7 +99,7 @@ static void compare_arguments(const comparing *c, difference *d)
         if (type == REC_NONE || other == REC_NONE) {
             d->what = CHANGE_UNKNOWN;
         } else if (type != other) {
-            d->what = CHANGE_ARGUMENT;
+            d->what = CHANGE_ARGUMENT_TYPE;
             d->argument = i;
             d->type = type;
             d->type_before = other;
@@ -108,7 +109,7 @@ static void compare_arguments(const comparing *c, difference *d)
 }
 
 /* Difference of the compilation at AT of C's from the one of its name before. */
-static difference differ(const comparing *c, size_t at)
+static difference difference_of(const comparing *c, size_t at)
 {
     const rec_process *p = c->process;
     difference d = {.what = CHANGE_NEW, .program = p->calls[c->compiles[at]].program};
@@ -136,19 +137,19 @@ static difference differ(const comparing *c, size_t at)
 
 static void put_example(const rec_process *p, const difference *d, bn_text *out)
 {
-    static const char *const texts[CHANGE_COUNT_OF] = {
+    static const char *const texts[CHANGES] = {
         [CHANGE_UNKNOWN] = "the recording does not show how they differ, as for ",
         [CHANGE_NEW] = "there was none of this name before: ",
         [CHANGE_AGAIN] = "the same program was compiled before: ",
         [CHANGE_OPTIONS] = "the same code was compiled before with other options: ",
-        [CHANGE_COUNT] = "the number of arguments differs: ",
-        [CHANGE_ARGUMENT] = "the type of an argument differs: ",
+        [CHANGE_ARGUMENT_COUNT] = "the number of arguments differs: ",
+        [CHANGE_ARGUMENT_TYPE] = "the type of an argument differs: ",
         [CHANGE_CODE] = ("arguments have the same types as before and the code differs, so it "
                          "depends on a value or a branch: "),
     };
     bn_text_puts(out, texts[d->what]);
     rec_program_put(p, d->program, out);
-    if (d->what != CHANGE_ARGUMENT)
+    if (d->what != CHANGE_ARGUMENT_TYPE)
         return;
     bn_text_printf(out, ", argument %u, is ", d->argument);
     rec_type_put(p, d->type, out);
@@ -160,7 +161,7 @@ static void put_where(const comparing *c, bn_text *out)
 {
     uint32_t all = 0;
     int most = 0;
-    for (int i = 0; i < CHANGE_COUNT_OF; i++) {
+    for (int i = 0; i < CHANGES; i++) {
         all += c->counts[i];
         most = c->counts[i] > c->counts[most] ? i : most;
     }
@@ -170,15 +171,15 @@ static void put_where(const comparing *c, bn_text *out)
     put_example(c->process, &c->example[most], out);
 }
 
-/* Compares those compilations that begin from BEGIN_NS on and before END_NS. */
-static void compare(comparing *c, uint64_t begin_ns, uint64_t end_ns)
+/* Compares the compilations that begin from BEGIN_NS on and before END_NS. */
+static void compare_compilations(comparing *c, uint64_t begin_ns, uint64_t end_ns)
 {
     size_t compared = 0;
     for (size_t i = 0; i < c->count && compared < MOST_COMPARED; i++) {
         const uint64_t at = c->process->calls[c->compiles[i]].begin_ns;
         if (at < begin_ns || at >= end_ns)
             continue;
-        const difference d = differ(c, i);
+        const difference d = difference_of(c, i);
         if (c->counts[d.what]++ == 0)
             c->example[d.what] = d;
         compared++;
@@ -215,7 +216,7 @@ double rec_ns_after(const rec_call *call, uint64_t *done)
     return ns;
 }
 
-static void pass(rec_walk *w, uint64_t end_ns, uint64_t cpu_ns, uint32_t thread)
+static void note_end(rec_walk *w, uint64_t end_ns, uint64_t cpu_ns, uint32_t thread)
 {
     if (end_ns < w->end_ns)
         return;
@@ -228,13 +229,13 @@ double rec_work_before(const rec_process *p, rec_walk *w, const rec_call *call)
 {
     for (; w->call < p->call_count && p->calls[w->call].begin_ns < call->begin_ns; w->call++) {
         const rec_call *before = &p->calls[w->call];
-        pass(w, before->end_ns, before->cpu_end_ns, before->thread);
+        note_end(w, before->end_ns, before->cpu_end_ns, before->thread);
     }
     for (;
          w->execution < p->execution_count && p->executions[w->execution].begin_ns < call->begin_ns;
          w->execution++) {
         const rec_execution *before = &p->executions[w->execution];
-        pass(w, before->end_ns, before->cpu_end_ns, before->thread);
+        note_end(w, before->end_ns, before->cpu_end_ns, before->thread);
     }
     if (w->end_ns == 0 || w->end_ns >= call->begin_ns)
         return 0;
@@ -246,7 +247,7 @@ double rec_work_before(const rec_process *p, rec_walk *w, const rec_call *call)
 }
 
 /* Counts C's compilations between FROM_NS and TO_NS into LATE, whose steps are known. */
-static void count(const comparing *c, uint64_t from_ns, uint64_t to_ns, rec_late *late)
+static void count_compilations(const comparing *c, uint64_t from_ns, uint64_t to_ns, rec_late *late)
 {
     uint64_t done = 0;
     double sum_ns = 0;
@@ -284,8 +285,8 @@ static uint32_t main_program(const rec_steps *steps)
     return program;
 }
 
-/* The place in STEPS' order from which on a program takes steps: where its main program, or one of
- * that name, which another shape may have made, is executed first. */
+/* The index in STEPS' order of the first step: of the first execution of the main program, or of
+ * one with its name, compiled for another shape. */
 static size_t first_step(const rec_steps *steps)
 {
     const rec_process *p = steps->process;
@@ -314,8 +315,8 @@ bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
     late->wall_ns = (double)(to_ns - from_ns);
     const bool made = list_compilations(&c, p);
     if (made) {
-        count(&c, from_ns, to_ns, late);
-        compare(&c, from_ns, to_ns);
+        count_compilations(&c, from_ns, to_ns, late);
+        compare_compilations(&c, from_ns, to_ns);
         put_where(&c, where);
     }
     free(c.compiles);

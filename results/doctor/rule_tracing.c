@@ -12,15 +12,17 @@ static double cost(const res_process *p)
     return res_cost_in_flight(p) ? res_cost_not_hidden(p, own_ns) : own_ns;
 }
 
-/* A captured step is traced only where its guards fail. A framework reports by itself how many
- * nodes it traces in each step of a mode, if it does. */
+/* A captured step is traced only where its guards fail. In eager mode the calls of ops are the
+ * step. A framework reports by itself how many nodes it traces in each step of a mode, if it does.
+ */
 static double nodes_traced(const res_speedup_row *row)
 {
     const char *mode = row->record->experiment.mode;
-    const bool again = !res_is_ours(&row->record->experiment) || strcmp(mode, "lazy") == 0 ||
-                       (strcmp(mode, "capture") == 0 &&
-                        res_counter_a_step(row->record, BN_COUNTER_GUARD_MISSES) > 0.5);
-    return again ? row->figures.nodes_per_step : 0;
+    const bool seldom = strcmp(mode, "capture") == 0 &&
+                        res_counter_a_step(row->record, BN_COUNTER_GUARD_MISSES) <= 0.5;
+    return res_is_ours(&row->record->experiment) && (strcmp(mode, "eager") == 0 || seldom)
+               ? 0
+               : row->figures.nodes_per_step;
 }
 
 static bool may_hide(const res_speedup_row *row)

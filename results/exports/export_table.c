@@ -3,8 +3,6 @@
  */
 #include "results/exports/exports_priv.h"
 
-#include <string.h>
-
 #define FORMATS(X)                                                                                 \
     X(res_export_google_benchmark)                                                                 \
     X(res_export_benchstat)                                                                        \
@@ -25,40 +23,32 @@ static const res_export_format *const formats[] = {FORMATS(X)};
 #undef X
 #define COUNT (sizeof formats / sizeof *formats)
 
-void res_export_names(bn_text *out)
+static const char *name_at(size_t i)
 {
-    for (size_t i = 0; i < COUNT; i++)
-        bn_text_printf(out, "%s%s", i ? ", " : "", formats[i]->name);
+    return i < COUNT ? formats[i]->name : NULL;
 }
 
-static size_t format_of(const char *name)
+void res_export_names(bn_text *out)
 {
-    size_t i = 0;
-    while (i < COUNT && strcmp(formats[i]->name, name) != 0)
-        i++;
-    return i;
+    bn_put_names(out, name_at);
 }
 
 bn_code res_export_check(const char *format, bn_status *st)
 {
-    bn_text names = {0};
-    if (format_of(format) < COUNT)
-        return BN_OK;
-    res_export_names(&names);
-    bn_fail_choice(st, "export format", format, names.data);
-    bn_text_free(&names);
-    return BN_INVALID;
+    size_t row;
+    return bn_find_name("export format", format, name_at, &row, st);
 }
 
 bn_code res_export_make(const res_collection *all, const char *format, res_export *export,
                         bn_status *st)
 {
+    size_t row;
     *export = (res_export){0};
-    const size_t i = format_of(format);
-    if (i == COUNT)
-        return res_export_check(format, st);
-    export->folder = formats[i]->folder;
-    formats[i]->write(all, export);
+    bn_code code = bn_find_name("export format", format, name_at, &row, st);
+    if (code != BN_OK)
+        return code;
+    export->folder = formats[row]->folder;
+    formats[row]->write(all, export);
     if (export->count == 0)
         return bn_fail(st, BN_INVALID, "no record that %s could show among the store's %zu", format,
                        all->count);

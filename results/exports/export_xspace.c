@@ -35,7 +35,7 @@ static const char *const stat_names[] = {[STAT_STEP] = "step_num",
 enum { NAME_WARMUP = 1, NAME_STEP, NAME_PARTS };
 #define NAME_GRAPHS (NAME_PARTS + BN_PART_COUNT)
 
-/* Of the host's plane: steps, ledger, executions. */
+/* Lines of the host's plane: steps, ledger, executions. */
 #define LINES 3
 
 /* Adds a line to the plane, with room for MOST events. Its name says where it was not measured on

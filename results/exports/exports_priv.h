@@ -60,7 +60,7 @@ const char *res_export_device(const res_record *record);
 void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT]);
 /* Seconds since 1970, UTC, at which the record was made; 0 where its id does not say. */
 double res_export_time(const res_record *record);
-/* The same as "2026-11-21T06:16:05+00:00". */
+/* res_export_time as "2026-11-21T06:16:05+00:00". */
 void res_export_date(const res_record *record, char date[32]);
 
 /* Records, sorted so that groups stand together: by machine, build and name, or by build alone.
@@ -84,7 +84,7 @@ json_t *res_export_provenance(const res_record *record);
 json_t *res_export_context(const res_collection *all);
 /* Adds {"name", "id", "status", "message"} of RECORD to LIST, if it failed. */
 void res_export_add_failure(const res_record *record, json_t *list);
-/* Those of all records (new reference). */
+/* The failures of all records (new reference). */
 json_t *res_export_failures(const res_collection *all);
 
 /* Nanoseconds of STEP in which the host's thread did not wait; the wall time where nothing else is

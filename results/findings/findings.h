@@ -197,14 +197,14 @@ typedef struct res_interference {
 void res_interference_add(res_interference *interference, const res_pool *pool);
 /* The same for the one process of RECORD. */
 void res_interference_add_record(res_interference *interference, const res_record *record);
-/* A machine is busy where other programs used more than so much of the cores, and something waited
- * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or that is unknown;
- * where other programs are unknown, and something waited for more (RES_BUSY_STALLED); where a
- * hypervisor took so much of the cores, or had moved them apart after so many of the rounds. On 2
- * cores with nothing else to do, XLA's own threads make a model wait for 2 to 50 % of the time, and
- * beside two busy programs, which use half of the cores, for 30 to 71 %. */
+/* A machine is busy where other programs used more than RES_BUSY_OTHERS of the cores, and bench's
+ * threads waited for a core for more than RES_BUSY_CONTENDED of the rounds' time, or that is
+ * unknown; where other programs are unknown, and threads waited for more than RES_BUSY_STALLED;
+ * where a hypervisor took more than RES_BUSY_STOLEN of the cores, or had moved them apart after
+ * more than RES_BUSY_APART of the rounds. On 2 idle cores, XLA's own threads make a model wait for
+ * 2 to 50 % of the time, and under two busy loops, which use half of the cores, for 30 to 71 %. */
 #define RES_BUSY_OTHERS  0.1
-#define RES_BUSY_BESIDE  0.1
+#define RES_BUSY_CONTENDED 0.1
 #define RES_BUSY_STALLED 0.35
 #define RES_BUSY_STOLEN  0.02
 #define RES_BUSY_APART   0.05
@@ -524,6 +524,28 @@ typedef struct res_compared {
     res_attribution attribution;
 } res_compared;
 
+/* Notes of a comparison: each has an identifier that stays, and sentences that may change. */
+typedef enum res_versus_note {
+    RES_NOTE_UNPAIRED,   /* records of A have no counterpart in B */
+    RES_NOTE_COUNTS,     /* the sides have different numbers of records */
+    RES_NOTE_CONDITIONS, /* the sides were measured under different conditions */
+    RES_NOTE_BUILDS,     /* records of another build than the one that is compared */
+    RES_NOTE_FIXED,      /* processes that failed before */
+    RES_NOTE_COPIES,     /* the same records on both sides */
+    RES_NOTE_OLDER,      /* all records of one side are older */
+    RES_NOTE_PRECISION,  /* more pairs are wanted than there can be */
+    RES_NOTE_FURTHER,    /* further pairs of what seemed slower */
+    RES_NOTE_INTERRUPTED,
+    RES_NOTE_BUDGET,
+    RES_NOTE_REPLACED, /* a runtime's file */
+    RES_NOTE_INTERIM,  /* after how many pairs the experiments were decided */
+    RES_NOTE_ADVICE,   /* how to decide what is undecided */
+    RES_NOTE_SPENT,    /* processes, seconds, where the records are */
+    RES_NOTE_COUNT
+} res_versus_note;
+/* "older". */
+const char *res_versus_note_name(res_versus_note note);
+
 typedef struct res_versus {
     res_compared *cells;
     size_t count;
@@ -533,12 +555,16 @@ typedef struct res_versus {
     size_t family;      /* comparisons that were judged together */
     double wall_family; /* the same as a wall time counts them: of a family of its like */
     bn_text notes;      /* sentences, one a line: how it was paired, why it ended */
+    bool noted[RES_NOTE_COUNT]; /* which of them */
     size_t unread[2];   /* records of each store that could not be read, so they are not compared */
     bool whole;         /* res_versus_pair makes a cell of every experiment that either side has */
     char differing[RES_DIFFERING]; /* in which conditions the sides of pairs out of stores differ:
                                       "kernel" */
 } res_versus;
 
+/* Adds a line to the notes, by a printf FORMAT. */
+void res_versus_add_note(res_versus *versus, res_versus_note note, const char *format, ...)
+    BN_PRINTF(3, 4);
 /* Begins an empty comparison of wall times. Cells within THRESHOLD (0: 3 %) are equivalent. */
 void res_versus_begin(res_versus *versus, double threshold);
 /* Compares each cell, controls among them, judges all measures of all cells as one family, and
@@ -613,10 +639,10 @@ typedef struct res_choice {
 /* Pairs the good records of two stores by experiment (all but runtime and settings), by their ids.
  * VERSUS' notes say what had to be left out; its options say whether bench compare measured the
  * records with interim analyses. If VERSUS is `whole`, a side is the build of its latest record,
- * good or failed, and no experiment that either side has is left out: one that failed beside or
- * after the records that are paired, or whose repetition of a suite failed and was not repeated, or
- * that one side lacks, has a cell that says so; what failed before is in the notes. Good records of
- * two builds on one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
+ * good or failed, and no experiment that either side has is left out: one that failed together with
+ * or after the records that are paired, or whose repetition of a suite failed and was not repeated,
+ * or that one side lacks, has a cell that says so; what failed before is in the notes. Good records
+ * of two builds on one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
  */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                                     const res_choice choice[2], res_versus *versus, bn_status *st);

@@ -4,7 +4,7 @@
  *
  * Productive is the device time of the measured steps, and nothing else. The classes and the names
  * beside them follow Google's ml-goodput-measurement (BadputType of its goodput_utils.py, version
- * 0.0.15): what a training loses is for us what a process does besides steps, or steps do beside
+ * 0.0.15): what a training loses is for us what a process does besides steps, or steps do besides
  * the device. Prefix res_.
  */
 #ifndef BENCH_RESULTS_GOODPUT_H

@@ -3,6 +3,7 @@
  */
 #include "results/findings/findings_priv.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,18 +95,46 @@ static void take_latest_build(side *s)
     }
 }
 
+/* ---- notes --------------------------------------------------------------------------- */
+
+const char *res_versus_note_name(res_versus_note note)
+{
+    static const char *const names[] = {
+        [RES_NOTE_UNPAIRED] = "unpaired",     [RES_NOTE_COUNTS] = "other-counts",
+        [RES_NOTE_CONDITIONS] = "conditions", [RES_NOTE_BUILDS] = "other-builds",
+        [RES_NOTE_FIXED] = "failed-before",   [RES_NOTE_COPIES] = "copies",
+        [RES_NOTE_OLDER] = "older",           [RES_NOTE_PRECISION] = "precision",
+        [RES_NOTE_FURTHER] = "further-pairs", [RES_NOTE_INTERRUPTED] = "interrupted",
+        [RES_NOTE_BUDGET] = "budget",         [RES_NOTE_REPLACED] = "file-replaced",
+        [RES_NOTE_INTERIM] = "interim",       [RES_NOTE_ADVICE] = "advice",
+        [RES_NOTE_SPENT] = "spent",
+    };
+    return names[note];
+}
+
+void res_versus_add_note(res_versus *versus, res_versus_note note, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    bn_text_vprintf(&versus->notes, format, arguments);
+    va_end(arguments);
+    bn_text_putc(&versus->notes, '\n');
+    versus->noted[note] = true;
+}
+
 /* Says how many records of a side are of other builds than the one that is compared. */
-static void note_builds(const side *s, char letter, bn_text *notes)
+static void note_builds(const side *s, char letter, res_versus *versus)
 {
     size_t others = 0;
     for (size_t i = 0; i < s->all->count; i++)
         others += was_asked(s->all->records[i], s) && !of_build(s->all->records[i], s);
     if (others)
-        bn_text_printf(notes,
-                       "%zu record%s of %c %s of an older build than the latest, %.12s, which is "
-                       "compared.\n",
-                       others, others == 1 ? "" : "s", letter, others == 1 ? "is" : "are",
-                       s->build[0].build ? s->build[0].build : s->build[1].build);
+        res_versus_add_note(
+            versus, RES_NOTE_BUILDS,
+            "%zu record%s of %c %s of an older build than the latest, %.12s, which is "
+            "compared.",
+            others, others == 1 ? "" : "s", letter, others == 1 ? "is" : "are",
+            s->build[0].build ? s->build[0].build : s->build[1].build);
 }
 
 /* ---- pairs -------------------------------------------------------------------------- */
@@ -133,15 +162,17 @@ static void find(const side *s, const res_experiment *experiment, request_match 
     }
 }
 
-static void note_counts(const res_compared *cell, const found *a, const found *b, bn_text *notes)
+static void note_counts(const res_compared *cell, const found *a, const found *b,
+                        res_versus *versus)
 {
     if (a->all == b->all && a->all == cell->pairs)
         return;
-    bn_text_printf(notes,
-                   "%s %s %s: %zu records of A and %zu of B; the latest %zu of each are paired in "
-                   "order.\n",
-                   cell->experiment.model, cell->experiment.phase, cell->experiment.mode, a->all,
-                   b->all, cell->pairs);
+    res_versus_add_note(
+        versus, RES_NOTE_COUNTS,
+        "%s %s %s: %zu records of A and %zu of B; the latest %zu of each are paired in "
+        "order.",
+        cell->experiment.model, cell->experiment.phase, cell->experiment.mode, a->all, b->all,
+        cell->pairs);
 }
 
 static void pair_latest(res_compared *cell, const found *a, const found *b)
@@ -152,7 +183,7 @@ static void pair_latest(res_compared *cell, const found *a, const found *b)
 }
 
 /* If all records of one side came before the other's, time lies between them as well. */
-static void note_times(const res_versus *versus, bn_text *notes)
+static void note_times(res_versus *versus)
 {
     bool before = true, after = true;
     size_t paired = 0;
@@ -166,10 +197,11 @@ static void note_times(const res_versus *versus, bn_text *notes)
         after = after && strcmp(cell->b[last]->id, cell->a[0]->id) < 0;
     }
     if (paired && (before || after))
-        bn_text_printf(notes,
-                       "All records of %s are older than those of %s: differences include other "
-                       "changes of the machine in between.\n",
-                       before ? "A" : "B", before ? "B" : "A");
+        res_versus_add_note(
+            versus, RES_NOTE_OLDER,
+            "All records of %s are older than those of %s: differences include other "
+            "changes of the machine in between.",
+            before ? "A" : "B", before ? "B" : "A");
 }
 
 /* Whether bench compare measured R with interim analyses: its options, which the record keeps, then
@@ -230,7 +262,7 @@ static const res_record *latest_failure(const side *s, const res_experiment *exp
 
 /* The side of CELL that failed or lacks it; of two the one that failed, then B. */
 static void note_failures(const side sides[2], request_match *const same[2], const found of[2],
-                          res_compared *cell, bn_text *notes)
+                          res_compared *cell, res_versus *versus)
 {
     const res_record *failure[2];
     for (int i = 0; i < 2; i++) {
@@ -239,11 +271,12 @@ static void note_failures(const side sides[2], request_match *const same[2], con
         failure[i] = latest_failure(&sides[i], &cell->experiment, same[i],
                                     cell->pairs ? paired[0] : NULL, &fixed);
         if (fixed)
-            bn_text_printf(notes,
-                           "%s %s %s: %zu process%s of %c failed before, and good records came "
-                           "after.\n",
-                           cell->experiment.model, cell->experiment.phase, cell->experiment.mode,
-                           fixed, fixed == 1 ? "" : "es", i ? 'B' : 'A');
+            res_versus_add_note(
+                versus, RES_NOTE_FIXED,
+                "%s %s %s: %zu process%s of %c failed before, and good records came "
+                "after.",
+                cell->experiment.model, cell->experiment.phase, cell->experiment.mode, fixed,
+                fixed == 1 ? "" : "es", i ? 'B' : 'A');
     }
     const int failed = failure[1] ? 1 : failure[0] ? 0 : -1;
     const int which = failed >= 0 ? failed : of[1].all == 0 ? 1 : of[0].all == 0 ? 0 : -1;
@@ -292,11 +325,11 @@ static void add_cell(const side sides[2], const res_experiment *experiment, res_
         if (with_interim(cell->a[i]) || with_interim(cell->b[i]))
             versus->options.interim = RES_INTERIM_SHORT;
     if (versus->whole) {
-        note_failures(sides, same, of, cell, &versus->notes);
+        note_failures(sides, same, of, cell, versus);
         note_conditions(cell, versus);
     }
     if (cell->pairs)
-        note_counts(cell, &of[0], &of[1], &versus->notes);
+        note_counts(cell, &of[0], &of[1], versus);
 }
 
 /* Adds each experiment of side WHICH once that has no cell yet, whatever the build: one that only
@@ -333,10 +366,10 @@ static void note_copies(res_versus *versus)
             copies += strcmp(cell->a[i / cell->pairs]->id, cell->b[i % cell->pairs]->id) == 0;
     }
     if (copies)
-        bn_text_printf(
-            &versus->notes,
+        res_versus_add_note(
+            versus, RES_NOTE_COPIES,
             "%zu record%s in both folders, and compared with %s: one folder is a copy of "
-            "the other, or holds records of it.\n",
+            "the other, or holds records of it.",
             copies, copies == 1 ? " is" : "s are", copies == 1 ? "itself" : "themselves");
 }
 
@@ -365,17 +398,18 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
     if (code != BN_OK)
         return code;
     if (alone)
-        bn_text_printf(&versus->notes, "%zu record%s of A ha%s no counterpart in B.\n", alone,
-                       alone == 1 ? "" : "s", alone == 1 ? "s" : "ve");
+        res_versus_add_note(versus, RES_NOTE_UNPAIRED,
+                            "%zu record%s of A ha%s no counterpart in B.", alone,
+                            alone == 1 ? "" : "s", alone == 1 ? "s" : "ve");
     if (versus->differing[0])
-        bn_text_printf(&versus->notes,
-                       "A and B were measured under different conditions, which may cause "
-                       "differences: %s.\n",
-                       versus->differing);
+        res_versus_add_note(versus, RES_NOTE_CONDITIONS,
+                            "A and B were measured under different conditions, which may cause "
+                            "differences: %s.",
+                            versus->differing);
     for (int i = 0; i < 2; i++)
-        note_builds(&sides[i], i ? 'B' : 'A', &versus->notes);
+        note_builds(&sides[i], i ? 'B' : 'A', versus);
     if (versus->whole)
         note_copies(versus);
-    note_times(versus, &versus->notes);
+    note_times(versus);
     return BN_OK;
 }

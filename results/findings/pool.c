@@ -524,10 +524,10 @@ double res_interference_stalled(const res_interference *w)
 bool res_interference_busy(const res_interference *w)
 {
     const bool known = w->others_of_ns > 0;
-    const bool beside = known && w->others_ns > RES_BUSY_OTHERS * w->others_of_ns;
-    const double least = beside ? RES_BUSY_BESIDE : RES_BUSY_STALLED;
+    const bool contended = known && w->others_ns > RES_BUSY_OTHERS * w->others_of_ns;
+    const double least = contended ? RES_BUSY_CONTENDED : RES_BUSY_STALLED;
     const bool waited = w->stalled_ns > least * w->stalled_of_ns;
-    return (beside && (waited || !(w->stalled_of_ns > 0))) || (!known && waited) ||
+    return (contended && (waited || !(w->stalled_of_ns > 0))) || (!known && waited) ||
            w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns ||
            w->apart > RES_BUSY_APART * w->apart_of;
 }

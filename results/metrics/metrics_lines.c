@@ -143,7 +143,7 @@ static json_t *rate_at(const res_metrics_entry *e, const char *text)
     return value;
 }
 
-/* Of a metric, and of a counter; older names follow newer ones. */
+/* Lines of a metric, and of a counter; older names follow newer ones. */
 static const struct {
     const char *head, *key;
     json_t *(*read)(const res_metrics_entry *e, const char *text);
@@ -184,7 +184,7 @@ static bn_code read_figure(reading *r, const char *line, bool *known)
 
 /* ---- entries ------------------------------------------------------------------------------ */
 
-/* An entry some of whose figures are missing is counted, and one without any is none. */
+/* An entry that lacks some figures is counted, and one without any is not. */
 static void end_entry(reading *r)
 {
     if (!r->open)

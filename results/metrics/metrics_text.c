@@ -58,7 +58,7 @@ res_metrics_figure res_metrics_figure_of(const char *unit, double value)
         return duration(value);
     if (strcmp(unit, RES_METRICS_BYTES) == 0 && value >= 0 && value < 1e24)
         return size_text(value);
-    /* Of what others wrote, numbers may be of any length. */
+    /* Reports of other programs may have numbers of any length. */
     snprintf(out.text, sizeof out.text, fabs(value) < 1e15 ? "%.2f" : "%.6g", value);
     return out;
 }
@@ -143,7 +143,7 @@ bool res_metrics_figure_read(const char **at, bool rounded, double *value, const
     }
     if (count > 0)
         *value = sum_of(parts, count, rounded);
-    /* They are written to the nanosecond. */
+    /* Times are written to the nanosecond. */
     if (strcmp(*unit, RES_METRICS_NS) == 0)
         *value = round(*value);
     if (next == *at || !isfinite(*value))

@@ -144,7 +144,7 @@ res_misdates res_misdates_of(const res_index *index, double now_s);
 size_t res_latest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds);
 /* Whether a later record of ALL, by its id, has the identity of record I: a failure that was tried
- * again stays beside the new record. */
+ * again stays next to the new record. */
 bool res_tried_again(const res_collection *all, size_t i);
 
 /* Whether RECORD, if it is good, belongs to SERIES. */
@@ -251,7 +251,7 @@ typedef enum res_drift_cause {
 } res_drift_cause;
 const char *res_drift_cause_name(res_drift_cause cause); /* "the machine", ... */
 /* Whether a change for the worse that goes with CAUSE counts as found slower: something changed
- * beside the machine, and beside a program that was recorded. */
+ * in addition to the machine, and to a program that was recorded. */
 bool res_drift_counts(res_drift_cause cause);
 
 /* A change of a series that a night is the first to show. */

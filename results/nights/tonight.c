@@ -219,9 +219,9 @@ static void note_further(res_versus *versus)
     for (size_t i = 0; i < versus->count; i++)
         more += versus->cells[i].pairs > fewest;
     if (more > 0)
-        bn_text_printf(&versus->notes,
-                       "%zu of %zu experiments seemed slower and got further pairs, up to %d.\n",
-                       more, versus->count, RES_INTERIM_USUAL);
+        res_versus_add_note(versus, RES_NOTE_FURTHER,
+                            "%zu of %zu experiments seemed slower and got further pairs, up to %d.",
+                            more, versus->count, RES_INTERIM_USUAL);
 }
 
 static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_status *st)

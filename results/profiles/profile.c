@@ -29,9 +29,8 @@ static int by_name(const void *left, const void *right)
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* Of the kernels of a GPU, the last execution of each device may lack those that ran when the
- * profiler was stopped. Leaves such ones out of SPANS, which are in order of device and time;
- * returns how many stay. */
+/* Drops incomplete executions from SPANS, which are in order of device and time: the last one of
+ * a GPU lacks the kernels that ran when the profiler stopped. Returns how many stay. */
 static size_t keep_whole(rt_device_span *spans, size_t count, double *room)
 {
     size_t kept = 0;

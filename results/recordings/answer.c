@@ -66,7 +66,7 @@ res_interval rec_steps_interval(const rec_steps *s, const double *values)
     return out;
 }
 
-/* The same of what OF says of each step. */
+/* The interval of the values that OF gives for each step. */
 static res_interval over_steps(const rec_steps *s, value_of *of, double with)
 {
     const double nan = (double)NAN;
@@ -145,7 +145,7 @@ static const rec_step_program *cheapest(const rec_steps *s)
     const rec_step_program *best = NULL;
     for (size_t i = 0; i < s->program_count; i++) {
         const rec_step_program *p = &s->programs[i];
-        /* One that is not in each step is no part of what is fused. */
+        /* A program that does not run in every step is not fused. */
         if (p->times > 0.99 && (!best || p->call_ns < best->call_ns))
             best = p;
     }
@@ -250,8 +250,8 @@ static rec_part largest_gap(const sums *sum)
 }
 
 /*
- * Whose the time is in which the device does not work. From a call's begin to the end that was
- * reported the host has submitted something: whatever of that is no kernel's is a gap of dispatch.
+ * Attribution of the time in which the device is idle. From a call's begin to the reported end the
+ * host has submitted something: idle time in between is a gap of dispatch.
  * While nothing is submitted, the host is awaited, but for a call that goes on after its execution
  * has ended. Without a profile it is unknown when kernels ran.
  */

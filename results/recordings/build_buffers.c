@@ -158,7 +158,7 @@ static bool add_operands(rec_builder *b, const rec_item *item, uint32_t executio
 
 /* ---- what it took ----------------------------------------------------------------------- */
 
-/* Of EXECUTABLE; NULL without memory. */
+/* The belief on EXECUTABLE; NULL without memory. */
 static rec_belief *belief_of(rec_builder *b, uint32_t executable)
 {
     while (b->belief_count <= executable)
@@ -349,9 +349,9 @@ static void end_one(rec_builder *builder, const record_event *e, uint64_t handle
         return;
     }
     rec_buffer *buffer = &builder->process->buffers[index];
-    const bool told = !(e->flags & RECORD_UNASKED);
-    const bool gone = told ? e->flags & RECORD_DELETED : buffer->taken == REC_TAKEN;
-    if (told && buffer->fate == REC_LIVES && buffer->taken != REC_TAKEN_UNKNOWN)
+    const bool asked = !(e->flags & RECORD_UNASKED);
+    const bool gone = asked ? e->flags & RECORD_DELETED : buffer->taken == REC_TAKEN;
+    if (asked && buffer->fate == REC_LIVES && buffer->taken != REC_TAKEN_UNKNOWN)
         builder->process->misbelieved += gone != (buffer->taken == REC_TAKEN);
     if (e->flags & RECORD_ONLY_MEMORY) {
         if (buffer->fate == REC_LIVES)

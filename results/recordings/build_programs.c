@@ -162,7 +162,7 @@ bool rec_build_compile(rec_builder *builder, const rec_item *item)
     model.form = form_of(builder, item);
     model.code_bytes = rec_word(item, 4);
     model.deserialized = call->loaded;
-    /* Of what was not kept, its EXECUTABLE says more. */
+    /* Without kept code, the executable identifies the program: merge(). */
     const uint32_t program =
         model.hash[0] ? program_of(builder, &model) : program_new(builder, &model);
     if (program == REC_NONE ||
@@ -237,7 +237,7 @@ static const uint32_t *read_types(rec_builder *b, cursor *c, uint64_t count)
     return types;
 }
 
-/* Of the program of EXECUTABLE no code was kept: puts it in one with those that are like it. */
+/* Merges EXECUTABLE's program, whose code was not kept, with those that are like it. */
 static void merge(rec_builder *b, rec_executable *executable)
 {
     rec_process *p = b->process;

@@ -1,7 +1,7 @@
 /*
  * cycle.c - how many steps in a row show how long one takes.
  *
- * A host that runs ahead of the device hands over some steps at once, and then waits for all of
+ * A host that runs ahead of the device submits some steps at once, and then waits for all of
  * them: the walls of single steps are short, short, ..., long, and none is what a step takes. The
  * mean over such a cycle is.
  */

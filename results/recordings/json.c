@@ -2,14 +2,8 @@
  * json.c - the steps of a recording for programs: docs/steps.md names the members.
  */
 #include "results/recordings/recordings_priv.h"
+#include "results/records/records.h"
 
-#include <math.h>
-
-/* A number, null where it is unknown. */
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
 
 static json_t *count(uint64_t value)
 {
@@ -18,14 +12,15 @@ static json_t *count(uint64_t value)
 
 static json_t *figure_json(rec_figure f)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "median_ns", number(f.median_ns), "p10_ns",
-                     number(f.p10_ns), "p90_ns", number(f.p90_ns), "mean_ns", number(f.mean_ns));
+    return json_pack("{s:o, s:o, s:o, s:o}", "median_ns", res_json_real(f.median_ns), "p10_ns",
+                     res_json_real(f.p10_ns), "p90_ns", res_json_real(f.p90_ns), "mean_ns",
+                     res_json_real(f.mean_ns));
 }
 
 static json_t *interval_json(res_interval i)
 {
-    return json_pack("{s:o, s:o, s:o}", "ns", number(i.estimate), "low_ns", number(i.low),
-                     "high_ns", number(i.high));
+    return json_pack("{s:o, s:o, s:o}", "ns", res_json_real(i.estimate), "low_ns",
+                     res_json_real(i.low), "high_ns", res_json_real(i.high));
 }
 
 static json_t *parts_json(const rec_steps *steps,
@@ -56,7 +51,7 @@ static json_t *gap_json(const rec_steps *steps, const rec_step_program *row)
 {
     json_t *parts = steps->completions ? json_object() : json_null();
     for (int i = 0; steps->completions && i < REC_PART_COUNT; i++)
-        json_object_set_new(parts, rec_part_name((rec_part)i), number(row->gap_ns[i]));
+        json_object_set_new(parts, rec_part_name((rec_part)i), res_json_real(row->gap_ns[i]));
     return parts;
 }
 
@@ -68,14 +63,16 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
         "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:o, s:o, s:o, s:o}",
         "name", program->name, "hash", program->hash, "form", program->form, "options",
-        program->options, "times", number(row->times), "device_ns", number(row->device_ns),
-        "device_step_ns", number(row->device_step_ns), "kernels_ns", number(row->kernels_ns),
-        "call_ns", number(row->call_ns), "overhead_ns", number(row->overhead_ns), "gap_before_ns",
-        number(row->gap_before_ns), "host_before_ns", number(row->host_before_ns), "gap",
-        gap_json(steps, row), "arguments", count(row->arguments), "results", count(row->results),
-        "donated", count(row->donated), "result_types", types_json(p, program), "devices",
-        count(program->devices), "flops", number(program->flops), "bytes", number(program->bytes),
-        "compiles", count(program->compiles), "compile_ns", count(program->compile_ns));
+        program->options, "times", res_json_real(row->times), "device_ns",
+        res_json_real(row->device_ns), "device_step_ns", res_json_real(row->device_step_ns),
+        "kernels_ns", res_json_real(row->kernels_ns), "call_ns", res_json_real(row->call_ns),
+        "overhead_ns", res_json_real(row->overhead_ns), "gap_before_ns",
+        res_json_real(row->gap_before_ns), "host_before_ns", res_json_real(row->host_before_ns),
+        "gap", gap_json(steps, row), "arguments", count(row->arguments), "results",
+        count(row->results), "donated", count(row->donated), "result_types", types_json(p, program),
+        "devices", count(program->devices), "flops", res_json_real(program->flops), "bytes",
+        res_json_real(program->bytes), "compiles", count(program->compiles), "compile_ns",
+        count(program->compile_ns));
 }
 
 /* ---- threads ---------------------------------------------------------------------------- */
@@ -85,7 +82,7 @@ static json_t *step_thread_json(const rec_steps *steps, const rec_step_thread *r
     const rec_thread *thread = &steps->process->threads[row->thread];
     return json_pack("{s:I, s:s, s:b, s:o, s:o, s:o, s:o}", "number", (json_int_t)thread->number,
                      "name", thread->name, "ledger", row->thread == steps->main_thread,
-                     "executions", number(row->executions), "host_work",
+                     "executions", res_json_real(row->executions), "host_work",
                      figure_json(row->host_work), "dispatch", figure_json(row->dispatch), "calls",
                      figure_json(row->calls));
 }
@@ -159,9 +156,10 @@ static json_t *answer_json(const rec_steps *steps, const rec_answer *a)
     bn_text words = {0};
     rec_answer_put(steps, a, &words);
     json_t *o = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "busy_share", number(a->busy_share),
-        "ahead_share", number(a->ahead_share), "host_gaps_ns", number(a->host_gap_ns),
-        "dispatch_gaps_ns", a->dispatch_profiled ? number(a->dispatch_gap_ns) : json_null(), "wall",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "busy_share",
+        res_json_real(a->busy_share), "ahead_share", res_json_real(a->ahead_share), "host_gaps_ns",
+        res_json_real(a->host_gap_ns), "dispatch_gaps_ns",
+        a->dispatch_profiled ? res_json_real(a->dispatch_gap_ns) : json_null(), "wall",
         interval_json(a->wall_ns), "no_host_gaps", interval_json(a->no_gaps_ns), "host_only",
         interval_json(a->host_only_ns), "fixed_cost", interval_json(a->overhead_ns),
         "one_execution", interval_json(a->fused_ns), "words", words.data ? words.data : "");

@@ -69,7 +69,7 @@ typedef struct sweep {
      * did meanwhile; REC_PART_IDLE: nothing. */
     uint64_t outside[2][REC_PART_COUNT];
     uint64_t other[REC_PART_COUNT]; /* of the time where neither device nor helpers worked */
-    /* The same time, by what begins next. */
+    /* The same time, split by the program that begins next. */
     piece *pieces;
     size_t piece_count, piece_capacity;
     size_t next;                /* what begins next, at its place in the order */
@@ -239,7 +239,7 @@ static void add_before(sweep *s, size_t next, rec_part part, uint64_t ns, uint64
     rec_before *before = &s->steps->before[at];
     if (part == REC_PART_HOST) {
         before->alone_ns += (double)gap;
-        before->beside_ns += (double)(ns > gap ? ns - gap : 0);
+        before->overlapped_ns += (double)(ns > gap ? ns - gap : 0);
     } else if (part == REC_PART_IDLE) {
         before->idle_ns += (double)ns;
     } else if (part == REC_PART_WAIT) {
@@ -531,7 +531,7 @@ static bool choose_tellers(sweep *s)
     return made;
 }
 
-/* Of sums the means of a step. */
+/* Divides the sums over all steps into means of a step. */
 static void divide(sweep *s)
 {
     rec_steps *steps = s->steps;
@@ -540,7 +540,7 @@ static void divide(sweep *s)
         for (int k = 0; k < REC_PART_COUNT; k++)
             steps->programs[i].gap_ns[k] /= (double)steps->count;
     for (uint32_t i = 0; known > 0 && i < steps->executions_per_step; i++) {
-        steps->before[i].beside_ns /= known;
+        steps->before[i].overlapped_ns /= known;
         steps->before[i].alone_ns /= known;
         steps->before[i].idle_ns /= known;
         steps->before[i].waits = 2 * (size_t)s->waits[i] > steps->before_steps;

@@ -89,7 +89,7 @@ void rec_map_remove(rec_map *map, uint64_t key)
     if (map->keys[hole] != key)
         return;
     map->count--;
-    /* Those after the hole move into it unless that would be before their home. */
+    /* Later entries move into the hole, unless it is before their home slot. */
     for (size_t next = (hole + 1) & mask; map->keys[next] != 0; next = (next + 1) & mask) {
         const size_t home = home_of(map, map->keys[next]);
         if (((next - home) & mask) < ((next - hole) & mask))

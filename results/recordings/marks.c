@@ -16,7 +16,7 @@
 #define MOST_LOOKED  256
 /* A longer period must account for so much more of all costs. */
 #define AS_GOOD      0.95
-/* Of all costs. */
+/* As a share of all costs. */
 #define LITTLE       0.5
 /* Digits of a hash that name a program. */
 #define LEAST_DIGITS 8
@@ -186,7 +186,7 @@ static void mark_period(const rec_sequence *q, const rec_period *period, uint32_
     for (uint32_t from = next_of(q, template[0], 0), to; from < q->count; from = to) {
         to = next_of(q, template[0], from + 1);
         const bool fits = rec_period_match(q->programs, template, period->length, from, to, at);
-        /* One that does not may yet have the place where the step before ends. */
+        /* A segment that does not fit may still contain the end of the step before. */
         const bool ends =
             fits || (before && rec_period_match(q->programs, template, phase + 1, from,
                                                 to - from > phase + 1 ? from + phase + 1 : to, at));

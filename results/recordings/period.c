@@ -18,10 +18,11 @@
 
 #define FITS         0.95
 #define FITS_LOOSELY 0.4
-#define LEAST_TIMES  3 /* that a period occurs */
-/* A recording has as many candidates as somebody wrote into it. */
+#define FLOWS        0.9 /* share of the segments that state must pass through */
+#define LEAST_TIMES  3   /* that a period occurs */
+/* Candidates that are tried: bounds the time that a hostile recording can take. */
 #define MOST_TRIED   2000
-/* And its executions as many arguments: so many are looked at, of all candidates together. */
+/* Arguments that are examined, of all candidates together: bounds the time as well. */
 #define MOST_SEEN    ((uint64_t)1 << 30)
 
 /* The place of one occurrence, or of what stands between it and the next. */
@@ -49,7 +50,8 @@ typedef struct search {
     uint64_t seen;   /* arguments, so far */
 } search;
 
-/* Any odd number with bits all over will do: what it says equal is compared again. */
+/* Base of the rolling hash: any odd number with well-mixed bits. Segments of one hash are compared
+ * again by rec_period_match. */
 #define BASE 0x9E3779B97F4A7C15u
 
 static bool make_room(search *s, size_t programs, uint32_t **starts)
@@ -183,21 +185,21 @@ static double cost_of(const rec_sequence *q, uint32_t from, uint32_t to)
     return sum;
 }
 
-/* How much of a window a candidate covers. Its part before the first and after the last occurrence
- * is up to one period no fault of it. */
-typedef struct cover {
+/* How much of a window a candidate covers. Up to one period before its first and after its last
+ * occurrence is left out of the window: the recording may begin or end within a step. */
+typedef struct coverage {
     double executions, all_executions, cost, all_cost;
     bool whole; /* all segments are alike */
-} cover;
+} coverage;
 
-static cover cover_of(search *s, const candidate *c)
+static coverage coverage_of(search *s, const candidate *c)
 {
     const rec_sequence *q = s->sequence;
     const uint32_t *places = s->places + c->first, last = places[c->count - 1];
     const uint32_t *template = q->programs + c->from;
     const uint32_t left = places[0] - s->from > c->length ? places[0] - c->length : s->from;
     const uint32_t right = s->to - last > c->length ? last + c->length : s->to;
-    cover v = {.whole = true};
+    coverage v = {0};
     v.all_executions = (left - s->from) + (last - places[0]) + (s->to - right);
     v.all_cost = cost_of(q, s->from, left) + cost_of(q, places[0], last) + cost_of(q, right, s->to);
     v.whole = left == s->from && right == s->to;
@@ -208,7 +210,7 @@ static cover cover_of(search *s, const candidate *c)
             continue;
         }
         v.executions += c->length;
-        /* Others within it count by their cost only. */
+        /* Other programs within a segment count by their cost only. */
         v.all_executions -= length - c->length;
         v.whole = v.whole && length == c->length;
         for (uint32_t k = 0; k < c->length; k++)
@@ -217,7 +219,7 @@ static cover cover_of(search *s, const candidate *c)
     return v;
 }
 
-static bool covers(const cover *v)
+static bool is_covered(const coverage *v)
 {
     return v->executions >= FITS * v->all_executions && v->cost >= FITS * v->all_cost;
 }
@@ -261,7 +263,7 @@ static uint32_t depth_of(const search *s, uint32_t i, uint32_t before, uint32_t 
 }
 
 /* Whether state flows from each segment to the next, through nearly all of them. */
-static bool flows(search *s, const candidate *c)
+static bool state_flows(search *s, const candidate *c)
 {
     const uint32_t *places = s->places + c->first;
     uint32_t deepest = 0;
@@ -273,7 +275,7 @@ static bool flows(search *s, const candidate *c)
             s->depth[i - s->from] = depth;
             deepest = depth > deepest ? depth : deepest;
         }
-    return deepest >= 0.9 * (c->count - 2);
+    return deepest >= FLOWS * (c->count - 2);
 }
 
 /* ---- the search ------------------------------------------------------------------------- */
@@ -282,10 +284,10 @@ static const candidate *choose(search *s)
 {
     const candidate *other = NULL;
     for (size_t i = 0; i < s->count && i < MOST_TRIED; i++) {
-        const cover v = cover_of(s, &s->list[i]);
-        if (!covers(&v))
+        const coverage v = coverage_of(s, &s->list[i]);
+        if (!is_covered(&v))
             continue;
-        if (v.whole || (s->seen < MOST_SEEN && flows(s, &s->list[i])))
+        if (v.whole || (s->seen < MOST_SEEN && state_flows(s, &s->list[i])))
             return &s->list[i];
         other = other ? other : &s->list[i];
     }
@@ -298,7 +300,7 @@ static const candidate *choose_loosely(search *s)
     const candidate *best = NULL;
     double most = 0;
     for (size_t i = 0; i < s->count && i < MOST_TRIED; i++) {
-        const cover v = cover_of(s, &s->list[i]);
+        const coverage v = coverage_of(s, &s->list[i]);
         if (v.cost >= FITS_LOOSELY * v.all_cost && v.cost > most) {
             best = &s->list[i];
             most = v.cost;

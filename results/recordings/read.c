@@ -340,14 +340,14 @@ static bn_code read_about(rec_recording *r, bn_status *st)
     return code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s: %s", r->path, why->message) : BN_OK;
 }
 
-/* Of a process that cannot be read: what the system refused is another failure than damage. */
+/* The code for a process that cannot be read: BN_IO where the system refused it, else damage. */
 static bn_code code_of(const struct rec_damaged *damaged)
 {
     const bn_code code = damaged->why.code;
     return code == BN_INVALID ? BN_FORMAT : code;
 }
 
-/* There is no process to show: why. */
+/* No process could be read: fails with the reason of the first. */
 static bn_code nothing(const rec_recording *r, bn_status *st)
 {
     if (r->damaged_count == 0)
@@ -415,7 +415,7 @@ bn_code rec_check_whole(const rec_recording *recording, uint32_t pid, const char
                         bn_status *st)
 {
     const struct rec_damaged *one = damaged_of(recording, pid);
-    /* Whose process it is that is asked for, and not there, only those could tell. */
+    /* A missing process may be in one of the unreadable folders. */
     if (!one && recording->damaged_count > 0 && !rec_process_find(recording, pid))
         one = &recording->damaged[0];
     if (!one)

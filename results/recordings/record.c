@@ -26,12 +26,6 @@ static void copy(char *to, size_t size, const char *text)
     snprintf(to, size, "%.*s", (int)bn_utf8_fit(text, size - 1), text);
 }
 
-static const char *text_in(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
 /* The plugin that the steps ran on; NULL: it is unknown. */
 static const rec_plugin *plugin_of(const rec_steps *steps)
 {
@@ -63,7 +57,7 @@ static void fill_experiment(const rec_recording *recording, const rec_steps *ste
     const rec_plugin *plugin = plugin_of(steps);
     const json_t *runtime = json_object_get(recording->about, "runtime");
     const json_t *environment = json_object_get(recording->about, "environment");
-    const char *name = text_in(runtime, "name");
+    const char *name = res_json_get_text(runtime, "name");
     bn_text script = {0};
     rec_script_put(p->command, &script);
     copy(e->model, sizeof e->model,
@@ -78,9 +72,9 @@ static void fill_experiment(const rec_recording *recording, const rec_steps *ste
          name[0]  ? name
          : plugin ? bn_base_name(plugin->path)
                   : "unknown");
-    /* As the settings of our own runs have it. */
+    /* As in the settings of bench's own runs. */
     if (plugin && strcmp(plugin->platform, "sim") == 0)
-        copy(e->settings, sizeof e->settings, text_in(environment, "PJRT_SIM"));
+        copy(e->settings, sizeof e->settings, res_json_get_text(environment, "PJRT_SIM"));
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
@@ -196,7 +190,7 @@ static void fill_device(const rec_steps *steps, const rec_step_program *of, res_
     snprintf(note, sizeof note, "%s%s%s",
              isfinite(of->kernels_ns) ? "while kernels ran, in executions that were profiled"
              : isfinite(of->device_ns)
-                 ? "between completions that PJRT told, the start of each included"
+                 ? "between completions that PJRT reported, the start of each included"
                  : "no completions were recorded",
              why[0] ? "; no profile: " : "", why);
     copy(to->device_note, sizeof to->device_note, note);
@@ -264,17 +258,19 @@ static void fill_counters(const rec_steps *steps, res_record *record)
 /* The recorder's file, as bench record has it; "": it is unknown. */
 static const char *recorder_of(const rec_recording *recording)
 {
-    return text_in(json_object_get(recording->about, "recorder"), "path");
+    return res_json_get_text(json_object_get(recording->about, "recorder"), "path");
 }
 
 /* The digest that bench record took of the plugin or the recorder at PATH; "" where it did not. */
 static const char *digest_of(const rec_recording *recording, const char *path)
 {
     static const char *const members[] = {"runtime", "recorder"};
-    const char *digest = text_in(json_object_get(recording->about, "plugins"), path);
+    const char *digest = res_json_get_text(json_object_get(recording->about, "plugins"), path);
     for (size_t i = 0; path[0] && !digest[0] && i < sizeof members / sizeof *members; i++) {
         const json_t *file = json_object_get(recording->about, members[i]);
-        digest = strcmp(text_in(file, "path"), path) == 0 ? text_in(file, "sha256") : "";
+        digest = strcmp(res_json_get_text(file, "path"), path) == 0
+                     ? res_json_get_text(file, "sha256")
+                     : "";
     }
     return strlen(digest) == BN_SHA256_TEXT - 1 &&
                    strspn(digest, "0123456789abcdef") == BN_SHA256_TEXT - 1
@@ -408,14 +404,14 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
 static void find_ends(const rec_recording *recording, const rec_process *p,
                       const rec_naming *naming, uint64_t *begun, uint64_t *ended)
 {
-    const json_t *told = json_object_get(recording->about, "ended");
+    const json_t *period = json_object_get(recording->about, "ended");
     const bool alone = recording->process_count == 1;
     *begun = naming->begun_ns;
     *ended = naming->ended_ns;
     if (!*begun && alone)
-        *begun = (uint64_t)json_integer_value(json_object_get(told, "begun_ns"));
+        *begun = (uint64_t)json_integer_value(json_object_get(period, "begun_ns"));
     if (!*ended && alone)
-        *ended = (uint64_t)json_integer_value(json_object_get(told, "ended_ns"));
+        *ended = (uint64_t)json_integer_value(json_object_get(period, "ended_ns"));
     if (*begun == 0 || *begun > p->begin_ns)
         *begun = p->begin_ns;
     if (*ended < p->last_ns || *ended > INT64_MAX)
@@ -458,7 +454,7 @@ static uint64_t within_steps_ns(const rec_steps *steps, uint64_t begin, uint64_t
     return sum;
 }
 
-/* Of compile calls between FROM and TO the part that lies within steady steps, in one pass. */
+/* Time of compile calls between FROM and TO within steady steps, in one pass. */
 static uint64_t compiled_in_steps_ns(const rec_steps *steps, uint64_t from, uint64_t to)
 {
     const rec_process *p = steps->process;

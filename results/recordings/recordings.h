@@ -145,7 +145,7 @@ typedef enum rec_call_kind {
     REC_CALL_WAIT    /* PJRT_Event_Await */
 } rec_call_kind;
 
-/* Any other call that takes time. */
+/* A call other than an execution, if it takes time. */
 typedef struct rec_call {
     uint64_t begin_ns, end_ns;
     uint64_t cpu_begin_ns, cpu_end_ns; /* of the calling thread; both 0: not measured */
@@ -360,7 +360,7 @@ typedef struct rec_step_program {
 /* Host work before an execution of a usual step, besides its calls: means over the steps
  * that take neither long nor short. Of the first one, behind the last one of the step before. */
 typedef struct rec_before {
-    double beside_ns; /* host work while the device worked */
+    double overlapped_ns; /* host work while the device worked */
     double alone_ns;  /* while it did not */
     double idle_ns;   /* REC_PART_IDLE */
     bool waits;       /* in most of these steps, for all that had been submitted */
@@ -374,7 +374,8 @@ double rec_step_program_device_ns(const rec_step_program *program);
  * device time is known. */
 bool rec_step_program_is_short(const rec_step_program *program);
 
-/* Of all steady steps; a value is the mean of rec_steps.cycle steps in a row. NaN: unknown. */
+/* A figure over all steady steps; one value is the mean of rec_steps.cycle steps in a row. NaN:
+ * unknown. */
 typedef struct rec_figure {
     double median_ns, p10_ns, p90_ns;
     double mean_ns; /* of all steps: means of the parts sum to that of the wall */
@@ -423,7 +424,7 @@ typedef struct rec_steps {
      * their 95 % intervals. NaN where it does not tell one of them, or too long ones. */
     res_interval kernels_ns;
     bool kernels_too_long; /* longer than the step */
-    void *owned;
+    struct rec_sequence *sequence; /* owned; of this room only */
 } rec_steps;
 
 /* Programs that PROCESS compiled or loaded in the later half of its executions. */
@@ -485,10 +486,10 @@ typedef struct rec_answer {
     double busy_share;       /* of the wall time, by KERNELS_NS where that is known; NaN: unknown */
     res_interval kernels_ns; /* as in rec_steps */
     rec_part gap_part;       /* the largest part of the device's gaps between completions */
-    /* Of the mean step, while the device does not work: nothing is submitted to it; something is,
-     * as far as that is known. NaN without completions. DISPATCH_PROFILED: by a profile, so that is
-     * all of it, the way back to the host included. Else CALLS_NS more at most, what of Execute
-     * calls nothing hides; 0 with a profile. */
+    /* Time of the mean step in which the device does not work: HOST while nothing is submitted to
+     * it, DISPATCH while something is. NaN without completions. With DISPATCH_PROFILED a profile
+     * shows all of it, including the way back to the host. Without a profile it may be CALLS_NS
+     * more: Execute calls that no device work hides; 0 with a profile. */
     double host_gap_ns, dispatch_gap_ns, calls_ns;
     bool dispatch_profiled;
     double ahead_share; /* of the steps: the host was in the next one while the device worked */

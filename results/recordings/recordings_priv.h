@@ -55,7 +55,7 @@ typedef struct rec_map {
 void rec_map_free(rec_map *map);
 /* REC_NONE where there is none. */
 uint32_t rec_map_get(const rec_map *map, uint64_t key);
-/* Puts it in, or instead of what was there; a KEY of 0 is ignored. False without memory. */
+/* Inserts VALUE, or replaces the value of KEY; a KEY of 0 is ignored. False without memory. */
 BN_MUST_USE bool rec_map_put(rec_map *map, uint64_t key, uint32_t value);
 void rec_map_remove(rec_map *map, uint64_t key);
 
@@ -94,7 +94,7 @@ typedef struct rec_builder {
     size_t belief_count;
     const char **command, **frameworks, **errors, **lies; /* the process's own */
     size_t command_count, framework_count, error_count, lie_count;
-    /* Of the hashes of what came from outside: its maker cannot know which ones are alike. */
+    /* Seed of the hash maps, random: nobody can write a recording whose keys collide. */
     uint64_t seed;
     bool failed; /* no memory, or more things than indices */
 } rec_builder;
@@ -131,7 +131,7 @@ rec_call *rec_build_call(rec_builder *builder, const rec_item *item, rec_call_ki
 /* Makes room for one more of an array with COUNT items; counts it. NULL without memory. */
 void *rec_build_more(rec_builder *builder, void *items, size_t *count, size_t *capacity,
                      size_t item_bytes);
-/* The same for COUNT operands at once; NULL as well. */
+/* Makes room for COUNT more operands; NULL without memory. */
 uint32_t *rec_build_operands(rec_builder *builder, size_t count);
 
 /* ---- which executions are a step (period.c, marks.c) --------------------------------------------
@@ -152,12 +152,12 @@ typedef struct rec_sequence {
     uint32_t count;
 } rec_sequence;
 
-/* Looks for the smallest period of the programs FROM..TO; LOOSELY: for the one that covers most of
- * their cost, as where evaluations stand between runs of steps. BN_OUT_OF_MEMORY. */
+/* Finds the smallest period of the programs FROM..TO; LOOSELY: the one that covers most of their
+ * cost, for recordings in which evaluations interrupt the steps. BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code rec_period_find(const rec_sequence *sequence, uint32_t from, uint32_t to,
                                     bool loosely, rec_period *period, bn_status *st);
-/* Where the LENGTH programs at TEMPLATE are among those at FROM..TO, in their order: AT[LENGTH]
- * gets the positions. False where not all are there, or too many others are. */
+/* Finds the LENGTH programs at TEMPLATE among those at FROM..TO, in order: AT[LENGTH] gets their
+ * positions. False if one is missing, or too many other programs are between them. */
 bool rec_period_match(const uint32_t *programs, const uint32_t *template, uint32_t length,
                       uint32_t from, uint32_t to, uint32_t *at);
 
@@ -178,8 +178,8 @@ typedef struct rec_marks {
 BN_MUST_USE bn_code rec_marks_find(const rec_sequence *sequence, const char *first_program,
                                    rec_marks *marks, bn_status *st);
 
-/* The sequence is STEPS steps of equally many executions: marks where each begins. STEPS goes into
- * the sequence's count. */
+/* Divides the sequence into STEPS steps of equally many executions and marks where each begins.
+ * STEPS must divide the sequence's count. */
 BN_MUST_USE bn_code rec_marks_spread(const rec_sequence *sequence, uint32_t steps, rec_marks *marks,
                                      bn_status *st);
 
@@ -195,7 +195,8 @@ typedef struct rec_clock {
     size_t at; /* the last point asked for */
 } rec_clock;
 
-/* Of thread THREAD; with OF_MAIN also what other threads' executions say of its clock. */
+/* The clock of thread THREAD. MAIN: it is the main thread, whose clock the executions of other
+ * threads report, too. */
 BN_MUST_USE bn_code rec_clock_make(const rec_process *process, uint32_t thread, bool main,
                                    rec_clock *clock, bn_status *st);
 void rec_clock_free(rec_clock *clock);
@@ -208,9 +209,9 @@ BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
 
 /* ---- cycles of steps (cycle.c) ---------------------------------------------------------- */
 
-/* Sets STEPS' cycle. */
+/* Fills STEPS->cycle. */
 BN_MUST_USE bn_code rec_cycle_find(rec_steps *steps, bn_status *st);
-/* It, of steps that were made by hand 1. */
+/* STEPS->cycle; 1 where nobody filled it, as in tests. */
 static inline size_t rec_cycle(const rec_steps *steps)
 {
     return steps->cycle ? steps->cycle : 1;
@@ -220,7 +221,7 @@ static inline size_t rec_cycle(const rec_steps *steps)
 
 /* Before rec_ledger_fill, which adds the gaps. */
 BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, bn_status *st);
-/* Behind rec_cycle_find and rec_ledger_fill, which say whose the ledger is. */
+/* After rec_cycle_find and rec_ledger_fill, which set main_thread. */
 BN_MUST_USE bn_code rec_step_threads_make(rec_steps *steps, bn_status *st);
 
 #endif

@@ -293,7 +293,7 @@ static uint64_t member_of(const rec_step *step, size_t offset)
 
 static const rec_figure unknown_figure = {(double)NAN, (double)NAN, (double)NAN, (double)NAN};
 
-/* Of VALUES, one of each steady step, which are used up. */
+/* The figure of VALUES, one for each steady step; overwrites VALUES. */
 static rec_figure figure_of_values(const rec_steps *s, uint64_t *values)
 {
     const size_t samples = rec_steps_samples(s), cycle = rec_cycle(s);
@@ -310,7 +310,7 @@ static rec_figure figure_of_values(const rec_steps *s, uint64_t *values)
     return figure;
 }
 
-/* Of the member at OFFSET. */
+/* The figure of the steps' member at OFFSET. */
 static rec_figure figure_of(const rec_steps *s, size_t offset)
 {
     uint64_t *values = calloc(s->count + 1, sizeof *values);

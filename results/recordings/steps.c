@@ -9,41 +9,36 @@
 
 /* Fewer steps do not show when they became steady. */
 #define LEAST_STEADY  8
-/* Batches in which warm-up is looked for, and the most steps of one. */
+/* Batches that the search for warm-up divides the steps into; the most steps of one. */
 #define LEAST_BATCHES 12
 #define MOST_BATCH    5
 /* Steps that differ by less are no warm-up. */
 #define SAME          0.03
-/* A batch that took longer, in medians, counts as so long where warm-up is looked for. */
+/* In multiples of the median: slower batches are cut to this in the search for warm-up. */
 #define MOST_MEDIANS  4.0
 /* Programs that an error names. */
 #define NAMED         3
-/* Programs that are compiled in the later half of the executions where a loop compiles anew; their
- * share of the executions, or of the time, of which one suffices: a step may have a thousand
- * executions and compile once. */
+/* A loop that keeps compiling: at least so many programs in the later half of the executions, and
+ * at least this share of these executions or of their time. One share suffices: a step may have a
+ * thousand executions and compile once. */
 #define LEAST_LATE    2
 #define LATE_SHARE    0.01
 #define LATE_TIME     0.05
 
-typedef struct owned {
-    rec_sequence sequence;
-} owned;
-
 void rec_steps_free(rec_steps *steps)
 {
-    owned *own = steps ? steps->owned : NULL;
-    if (own) {
-        free(own->sequence.order);
-        free(own->sequence.programs);
-        free(own->sequence.costs);
+    if (!steps)
+        return;
+    if (steps->sequence) {
+        free(steps->sequence->order);
+        free(steps->sequence->programs);
+        free(steps->sequence->costs);
     }
-    free(own);
-    if (steps) {
-        free(steps->list);
-        free(steps->programs);
-        free(steps->before);
-        free(steps->threads);
-    }
+    free(steps->sequence);
+    free(steps->list);
+    free(steps->programs);
+    free(steps->before);
+    free(steps->threads);
     free(steps);
 }
 
@@ -57,7 +52,8 @@ const char *rec_part_name(rec_part part)
     return names[part];
 }
 
-/* ---- whose executions --------------------------------------------------------------------------
+/* ---- the executions of one device
+ * --------------------------------------------------------------------------
  */
 
 /* The device with most executions, of those with ID unless that is negative; the number of devices
@@ -96,9 +92,9 @@ static double cost_of(const rec_span *span, const rec_execution *e)
                                       : e->end_ns - e->begin_ns);
 }
 
-/* Gives each execution the median cost of its program: a program does the same work each time, and one
- * that other work of the machine held up is no larger part of a step. */
-static bn_code even_costs(rec_sequence *q, bn_status *st)
+/* Gives each execution the median cost of its program: a program does the same work each time, and
+ * an execution that interference slowed down is no larger part of a step. */
+static bn_code use_median_costs(rec_sequence *q, bn_status *st)
 {
     const size_t programs = q->process->program_count;
     uint32_t *starts = calloc(programs + 2, sizeof *starts);
@@ -110,7 +106,7 @@ static bn_code even_costs(rec_sequence *q, bn_status *st)
             starts[p] += starts[p - 1];
         for (uint32_t i = 0; i < q->count; i++)
             sorted[starts[q->programs[i] + 1]++] = q->costs[i];
-        /* Those of program P now stand from starts[P] to starts[P + 1]. */
+        /* Now the costs of program P are in sorted[starts[P]] to sorted[starts[P + 1] - 1]. */
         for (size_t p = 0; p < programs; p++)
             if (starts[p + 1] > starts[p])
                 sorted[starts[p]] = res_median(sorted + starts[p], starts[p + 1] - starts[p]);
@@ -128,7 +124,7 @@ static bool in_window(const rec_options *options, const rec_execution *e)
     return e->begin_ns >= options->from_ns && (!options->to_ns || e->begin_ns < options->to_ns);
 }
 
-/* Of DEVICE, an index or REC_NONE for an unknown one. */
+/* Fills Q with the executions on DEVICE, an index or REC_NONE for an unknown one. */
 static bn_code make_sequence(const rec_process *p, const rec_options *options, uint32_t device,
                              rec_sequence *q, bn_status *st)
 {
@@ -148,7 +144,7 @@ static bn_code make_sequence(const rec_process *p, const rec_options *options, u
         q->programs[q->count] = e->program;
         q->costs[q->count++] = cost_of(span, e);
     }
-    return even_costs(q, st);
+    return use_median_costs(q, st);
 }
 
 /* ---- steps of marks --------------------------------------------------------------------- */
@@ -196,7 +192,7 @@ static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
     return BN_OK;
 }
 
-/* ---- those that are not steady ---------------------------------------------------------- */
+/* ---- steps that are left out ---------------------------------------------------------- */
 
 /* Leaves out the steps in which something was compiled, by another thread perhaps and from an
  * earlier step on. Calls and steps are in order of time. */
@@ -245,7 +241,7 @@ static void drop_profiled(rec_steps *s)
  * the others is least, at most half of them (K. P. White, "An effective truncation heuristic for
  * bias reduction in simulation output", Simulation 69, 1997: the marginal standard error rule).
  */
-static size_t warming(const double *values, size_t count)
+static size_t warmup_length(const double *values, size_t count)
 {
     double sum = 0, squares = 0, least = (double)INFINITY;
     size_t best = 0;
@@ -256,7 +252,7 @@ static size_t warming(const double *values, size_t count)
         if (first > count / 2)
             continue;
         const double error = (squares - sum * sum / n) / (n * n);
-        /* Of equal ones the one that keeps more. */
+        /* Of equal errors, the shortest warm-up. */
         if (error <= least) {
             least = error;
             best = first;
@@ -265,10 +261,10 @@ static size_t warming(const double *values, size_t count)
     return best;
 }
 
-/* Duration of step I: its wall time or, where the step before stands before it and the ends of both
- * on the device are known, from the one end to the other. A host that runs ahead does not change
- * that. */
-static double time_of(const rec_steps *s, size_t i)
+/* Duration of step I: from the end of the step before to its own end on the device, where both are
+ * known and no step between them was left out; else its wall time. A host that runs ahead changes
+ * the wall time only. */
+static double step_duration(const rec_steps *s, size_t i)
 {
     const rec_step *step = &s->list[i], *before = i ? step - 1 : NULL;
     const bool ends = before && before->complete_ns && step->complete_ns > before->complete_ns &&
@@ -276,16 +272,16 @@ static double time_of(const rec_steps *s, size_t i)
     return (double)(ends ? step->complete_ns - before->complete_ns : step->wall_ns);
 }
 
-/* The median of what the steps FROM..TO took. ROOM is for them. */
+/* The median duration of the steps FROM..TO. ROOM has space for as many values. */
 static double median_time(const rec_steps *s, size_t from, size_t to, double *room)
 {
     for (size_t i = from; i < to; i++)
-        room[i - from] = time_of(s, i);
+        room[i - from] = step_duration(s, i);
     return res_median(room, to - from);
 }
 
-/* Steps are looked at in batches of neighbours, whose medians no single slow step changes. What is
- * then cut off must have taken another time than the rest. */
+/* Applies the rule to medians of batches of successive steps, which no single slow step changes.
+ * Keeps all steps where those before the cut took about as long as those after it. */
 static bn_code drop_warmup(rec_steps *s, bn_status *st)
 {
     double *medians = malloc((s->count + 1) * sizeof *medians);
@@ -294,12 +290,12 @@ static bn_code drop_warmup(rec_steps *s, bn_status *st)
     if (medians && room && s->count >= LEAST_STEADY) {
         const size_t batch = each ? each : 1, batches = s->count / batch;
         const double median = median_time(s, 0, s->count, room);
-        /* Less the median, so that squares keep their digits. */
+        /* Minus the median, so that squares keep their digits. */
         for (size_t i = 0; i < batches; i++)
             medians[i] =
                 fmin(median_time(s, i * batch, (i + 1) * batch, room), MOST_MEDIANS * median) -
                 median;
-        s->warming = batch * warming(medians, batches);
+        s->warming = batch * warmup_length(medians, batches);
         const double before = s->warming ? median_time(s, 0, s->warming, room) : 0;
         const double after = median_time(s, s->warming, s->count, room);
         if (fabs(before - after) < SAME * after)
@@ -313,9 +309,9 @@ static bn_code drop_warmup(rec_steps *s, bn_status *st)
     return done ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the steps");
 }
 
-/* ---- words for what is not there -------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------- */
 
-/* The programs with most executions, as one would name them. */
+/* Appends the NAMED programs with most executions, as --step-program takes them. */
 static void put_programs(const rec_sequence *q, bn_text *out)
 {
     const rec_process *p = q->process;
@@ -343,7 +339,7 @@ bool rec_compiles_late(const rec_process *p, rec_late_compiles *late)
     const uint64_t from = middle ? p->executions[middle - 1].end_ns : 0;
     const uint64_t quarter = last ? p->executions[last - 1].end_ns : 0;
     const uint64_t end = count ? p->executions[count - 1].end_ns : 0;
-    bool goes_on = false; /* into the last quarter: what a long warm-up does not */
+    bool goes_on = false; /* into the last quarter, which a long warm-up does not reach */
     double taken_ns = 0;
     for (size_t i = 0; i < p->call_count; i++) {
         const rec_call *c = &p->calls[i];
@@ -362,9 +358,9 @@ bool rec_compiles_late(const rec_process *p, rec_late_compiles *late)
             (end > from && taken_ns >= LATE_TIME * (double)(end - from)));
 }
 
-/* The step changes, so to name a program that begins it would not help. */
-static bn_code no_end_of_compiles(const rec_steps *s, const char *path,
-                                  const rec_late_compiles *late, bn_status *st)
+/* Does not suggest --step-program: each step compiles another program. */
+static bn_code fail_still_compiling(const rec_steps *s, const char *path,
+                                    const rec_late_compiles *late, bn_status *st)
 {
     const char *name = late->program->name[0] ? late->program->name : late->program->hash;
     return bn_fail(st, BN_NOT_FOUND,
@@ -375,7 +371,7 @@ static bn_code no_end_of_compiles(const rec_steps *s, const char *path,
                    s->found ? "" : ", so no sequence of programs repeats", path);
 }
 
-static bn_code no_period(const rec_sequence *q, bn_status *st)
+static bn_code fail_no_period(const rec_sequence *q, bn_status *st)
 {
     bn_text names = {0};
     put_programs(q, &names);
@@ -387,7 +383,7 @@ static bn_code no_period(const rec_sequence *q, bn_status *st)
     return BN_NOT_FOUND;
 }
 
-static bn_code no_steady(const rec_steps *s, bn_status *st)
+static bn_code fail_no_steady_steps(const rec_steps *s, bn_status *st)
 {
     if (s->with_compiles || s->profiled)
         return bn_fail(
@@ -399,7 +395,7 @@ static bn_code no_steady(const rec_steps *s, bn_status *st)
                    s->found);
 }
 
-/* ---- all of it -------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------- */
 
 static bn_code choose_process(const rec_recording *r, const rec_options *options,
                               const rec_process **process, bn_status *st)
@@ -414,22 +410,23 @@ static bn_code choose_process(const rec_recording *r, const rec_options *options
 }
 
 /* Finds the steps in S's sequence, and leaves out those that are not steady. */
-static bn_code find(rec_steps *s, const char *path, const rec_options *options, bn_status *st)
+static bn_code find_steady(rec_steps *s, const char *path, const rec_options *options,
+                           bn_status *st)
 {
-    const rec_sequence *q = &((owned *)s->owned)->sequence;
+    const rec_sequence *q = s->sequence;
     rec_marks marks = {0};
     rec_late_compiles late;
     const bool compiles = rec_compiles_late(s->process, &late);
-    const bool told = options->steps > 0 && q->count > 0 && q->count % options->steps == 0;
-    bn_code code = told ? rec_marks_spread(q, options->steps, &marks, st)
-                        : rec_marks_find(q, options->step_program, &marks, st);
+    const bool spread = options->steps > 0 && q->count > 0 && q->count % options->steps == 0;
+    bn_code code = spread ? rec_marks_spread(q, options->steps, &marks, st)
+                          : rec_marks_find(q, options->step_program, &marks, st);
     if (code == BN_OK && marks.count < 2)
         code = options->step_program
                    ? bn_fail(st, BN_NOT_FOUND,
                              "--step-program %s: it is executed once only, so there is no step",
                              options->step_program)
-               : compiles ? no_end_of_compiles(s, path, &late, st)
-                          : no_period(q, st);
+               : compiles ? fail_still_compiling(s, path, &late, st)
+                          : fail_no_period(q, st);
     if (code == BN_OK)
         code = make_steps(s, &marks, st);
     free(marks.list);
@@ -440,17 +437,17 @@ static bn_code find(rec_steps *s, const char *path, const rec_options *options, 
     }
     if (code != BN_OK || s->count > 0)
         return code;
-    return compiles ? no_end_of_compiles(s, path, &late, st) : no_steady(s, st);
+    return compiles ? fail_still_compiling(s, path, &late, st) : fail_no_steady_steps(s, st);
 }
 
 bn_code rec_steps_find(const rec_recording *recording, const rec_options *options,
                        rec_steps **steps, bn_status *st)
 {
     rec_steps *s = bn_zalloc(1, sizeof *s);
-    owned *own = bn_zalloc(1, sizeof *own);
+    rec_sequence *q = bn_zalloc(1, sizeof *q);
     uint32_t device = 0;
     *steps = NULL;
-    s->owned = own;
+    s->sequence = q;
     bn_code code = choose_process(recording, options, &s->process, st);
     if (code == BN_OK)
         code = choose_device(s->process, options->device, &device, st);
@@ -460,12 +457,12 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
         s->kept = options->keep_warmup;
         s->cpu_clocks = s->process->cpu_clocks;
         s->completions = s->process->completions;
-        code = make_sequence(s->process, options, s->device, &own->sequence, st);
-        s->order = own->sequence.order;
-        s->order_count = own->sequence.count;
+        code = make_sequence(s->process, options, s->device, q, st);
+        s->order = q->order;
+        s->order_count = q->count;
     }
     if (code == BN_OK)
-        code = find(s, recording->path, options, st);
+        code = find_steady(s, recording->path, options, st);
     if (code == BN_OK)
         code = rec_step_programs_make(s, st);
     if (code == BN_OK)

@@ -37,7 +37,7 @@ static bool shown(const timeline *t, uint64_t begin_ns)
     return begin_ns >= t->trace.from_ns && begin_ns <= t->to_ns;
 }
 
-/* Of a large recording the steady steps, else all of it. */
+/* Shows all of a small recording, only the steady steps of a large one. */
 static void choose_window(timeline *t)
 {
     const rec_process *p = t->process;

@@ -42,7 +42,7 @@ void rec_script_put(const char *const *command, bn_text *out);
 
 /* ---- as a timeline (timeline.c) ------------------------------------------------------------- */
 
-/* Of so many executions and calls or more, only those of the steady steps are shown. */
+/* A recording with so many executions and calls or more is shown for its steady steps only. */
 #define REC_TIMELINE_WHOLE 300000
 
 /*

@@ -42,6 +42,15 @@ bool res_axis_word(const char *list, size_t index, char word[RES_TEXT])
     return false;
 }
 
+bool res_axis_has_word(const char *list, const char *word)
+{
+    char one[RES_TEXT];
+    for (size_t i = 0; res_axis_word(list, i, one); i++)
+        if (strcmp(one, word) == 0)
+            return true;
+    return false;
+}
+
 /* ---- values -------------------------------------------------------------------------- */
 
 static const void *value_of(const res_axis *axis, const res_experiment *e)

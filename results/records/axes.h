@@ -91,6 +91,8 @@ typedef struct res_axis {
 extern const res_axis res_axes[RES_AXIS_COUNT];
 /* Word INDEX of LIST, words with commas between, into WORD; false after the last. */
 bool res_axis_word(const char *list, size_t index, char word[RES_TEXT]);
+/* Whether LIST has WORD. */
+bool res_axis_has_word(const char *list, const char *word);
 
 /* ---- values ------------------------------------------------------------------------------ */
 
@@ -125,9 +127,9 @@ typedef uint32_t res_axis_set;
 
 /* All axes of the set-up. A joined axis has no bit of its own. */
 res_axis_set res_setup_all(void);
-/* Those that a short title of E says. */
+/* The axes that a short title of E names. */
 res_axis_set res_setup_brief(const res_experiment *e);
-/* Those in which A and B differ. */
+/* The axes in which A and B differ. */
 res_axis_set res_setup_difference(const res_experiment *a, const res_experiment *b);
 /* The axes of SET as text: "small, batch 4, image 64, f32, nhwc, serial". */
 void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out);

@@ -42,8 +42,8 @@ double res_largest_known(res_amount_at *amount, const void *context, size_t firs
 /* Moves the estimates out of ALL into ESTIMATES, which is to be released with res_collection_free.
  * Both keep their order. */
 void res_estimates_split(res_collection *all, res_collection *estimates);
-/* The same of the summaries of INDEX. ESTIMATES shares INDEX' memory, so it must be released with
- * res_index_free, and before INDEX is; NULL: they are dropped. Damaged files stay with INDEX. */
+/* Moves the summaries of estimates from INDEX to ESTIMATES; NULL: drops them. ESTIMATES shares
+ * INDEX' memory: release it with res_index_free before INDEX. Damaged files stay with INDEX. */
 void res_index_split(res_index *index, res_index *estimates);
 
 #endif

@@ -45,6 +45,12 @@ json_t *res_json_real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+const char *res_json_get_text(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
 /* A value beyond JSON's usual 63 bits is kept whole, as text. */
 static json_t *unsigned_json(uint64_t value)
 {

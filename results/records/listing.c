@@ -40,8 +40,8 @@
 #define INDEX_VERSION 5
 /* Room for the first line. */
 #define FIRST_LINE    160
-/* Of an index, for the heads and for each file. A line of ours is some hundred bytes; where many of
- * one index are longer, it is made anew each time. */
+/* Bytes of an index that are read: for its head lines, and for each file. A usual line has some
+ * hundred bytes; an index with many longer lines is made anew each time. */
 #define MOST_HEADS    (16 << 10)
 #define MOST_LINE     (4 << 10)
 /* In place of a record's id, which begins otherwise. */
@@ -147,8 +147,8 @@ size_t res_damaged_lost(const res_damaged *list, size_t count)
     return lost;
 }
 
-/* Of each fault, how many files are named, and the words for the others. A folder can have any
- * number of files that have nothing to do with bench. */
+/* For each fault: how many files are named, and the sentence on the others. A folder may hold
+ * any number of files of other programs. */
 static const struct {
     size_t most;
     const char *one, *many;
@@ -198,7 +198,7 @@ static int found_order(const void *a, const void *b)
     return (left->at > right->at) - (left->at < right->at);
 }
 
-/* As they came. */
+/* In the order given. */
 static int given_order(const void *a, const void *b)
 {
     const res_found *left = a, *right = b;
@@ -437,7 +437,7 @@ void res_listing_save(res_listing *l, bn_status *st)
     bn_text path = {0}, whole = {0};
     for (size_t length; old_line(l, &length); l->old_lines++)
         l->line += length;
-    /* It would be as it was, or empty. */
+    /* The index on disk has these lines already, or there are none. */
     if ((l->old && l->kept == l->lines && l->kept == l->old_lines) || (!l->old && l->lines == 0))
         return;
     first_line(l->body.data, l->body.length, first);

@@ -147,8 +147,7 @@ res_interval res_execution_overhead(const res_execution *execution)
     if (isfinite(execution->overhead_ns))
         return (res_interval){execution->overhead_ns, execution->overhead_low_ns,
                               execution->overhead_high_ns};
-    /* Both times of a recording are of the same events: their difference says nothing of the host.
-     */
+    /* A recording takes both times from the same events, so their difference is no overhead. */
     if (execution->device_source == BN_DEVICE_TIME_EVENT)
         return no_interval;
     const double difference = res_execution_pjrt_ns(execution) - execution->device_ns;

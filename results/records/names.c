@@ -95,7 +95,7 @@ static int number_in(const char *text, int count)
     return number;
 }
 
-/* Not by sscanf, which is slow: a large store asks for several times of each record. */
+/* Without sscanf, which is slow: a large store needs several times of each record. */
 double res_id_time(const char *id)
 {
     if (!begins_with_time(id))

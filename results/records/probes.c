@@ -26,7 +26,7 @@
 /* Below LEAST_ROUNDS there is no estimate, below LEAST_RESAMPLED no resampling. */
 #define LEAST_ROUNDS     3
 #define LEAST_RESAMPLED  8
-/* Of the lone time: what the null test may be off by. */
+/* Deviation of the null test that is tolerated, as a share of the lone time. */
 #define MARGIN           0.05
 /* Each execution of a queue must take longer than its submission by this factor and this much: else
  * the host does not fill the queue, and the device waits. */
@@ -103,9 +103,9 @@ static res_interval interval_of(double estimate, double *resamples)
                           gsl_stats_quantile_from_sorted_data(resamples, 1, RESAMPLES, 0.975)};
 }
 
-/* Of so few rounds, resamples are hardly anything but the rounds themselves, and their interval is
- * too narrow: Student's t around the median in its place, whose error is larger than a mean's by
- * sqrt(pi / 2). FIGURE minus MINUS, where that is another. */
+/* The interval for few rounds, of which bootstrap intervals are too narrow: Student's t around
+ * the median, whose standard error is sqrt(pi / 2) times a mean's. Of FIGURE minus MINUS, unless
+ * these are the same. */
 static res_interval of_few(rounds *all, double estimate, figure f, figure minus)
 {
     for (size_t i = 0; i < all->count; i++)

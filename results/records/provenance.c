@@ -190,11 +190,11 @@ static const condition conditions[] = {
     {RES_PROV_HOST_KERNEL, NULL, "kernel", false},
     {RES_PROV_HOST_GOVERNOR, NULL, "governor", false},
     {RES_PROV_HOST_BENCH, NULL, "version of bench", false},
-    /* Not the numbers of its threads, which are others in each process. */
+    /* Without thread ids, which differ in each process. */
     {RES_PROV_PINNING_PIN, NULL, "pinning", false},
     {RES_PROV_PINNING_HOST, NULL, "pinning", false},
     {RES_PROV_PINNING_RUNTIME, NULL, "pinning", false},
-    /* Not which: a scheduler leaves each job others. */
+    /* Their number, not which: a scheduler assigns each job different cores. */
     {RES_PROV_PROCESS_CORES, NULL, "cores of the process", false},
     {RES_PROV_PROCESS_NICE, NULL, "priority", false},
     {RES_PROV_PROCESS_POLICY, NULL, "priority", false},
@@ -208,7 +208,7 @@ static const condition conditions[] = {
     {RES_PROV_RUNTIME_ENVIRONMENT, "LD_PRELOAD", "LD_PRELOAD", false},
     {RES_PROV_FRONT_END_VERSIONS, NULL, "versions of the front end", true},
     {RES_PROV_FRONT_END_SCRIPT, NULL, "script of the front end", true},
-    /* As its script reports them; of a recording, as bench record found them. */
+    /* Reported by the framework's script; for a recording, found by bench record. */
     {RES_PROV_FRONT_END_FLAGS, FRAMEWORK, "variables of the framework", true},
     {RES_PROV_RUNTIME_ENVIRONMENT, FRAMEWORK, "variables of the framework", true},
 };

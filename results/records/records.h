@@ -14,9 +14,9 @@
 #include "results/stats/stats.h"
 #include "runtime/base/base.h"
 
-/* Of files. Records with rounds have the latest. Of others, the oldest is written while all later
- * axes have their usual values, so that older programs read the records that they understand and
- * refuse those that they would mix up. */
+/* Schema versions of record files. Records with rounds have the latest. Others get the oldest
+ * version that has all axes with unusual values, so that older programs read the records that
+ * they understand and refuse those that they would misread. */
 #define RES_SCHEMA_VERSION 5
 #define RES_SCHEMA_AXES    4
 #define RES_SCHEMA_OLDER   3
@@ -32,7 +32,7 @@
 #define RES_UNKNOWN UINT64_MAX
 
 /* A round: steps of one experiment in a row, between those of the others that are measured
- * beside it in the same process. The columns of the table in files. */
+ * with it in the same process. The columns of the table in files. */
 #define RES_ROUND_COLUMNS(X)                                                                       \
     X(steps)      /* that are kept; one before them is not */                                      \
     X(position)   /* among the experiments of this round, from 0 */                                \
@@ -159,7 +159,7 @@ typedef struct res_record {
  * becomes unknown.
  */
 BN_MUST_USE bn_code res_record_check(res_record *record, bn_status *st);
-/* The same of an experiment alone. */
+/* res_record_check of an experiment alone. */
 BN_MUST_USE bn_code res_experiment_check(res_experiment *experiment, bn_status *st);
 
 /* Empty record with NaN figures, an id, and later axes at their usual values. */
@@ -168,7 +168,7 @@ void res_record_free(res_record *record); /* NULL allowed */
 /* Room for samples, all zero; BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_record_reserve_steps(res_record *record, size_t steps, size_t warmups,
                                              bn_status *st);
-/* The same for rounds, of which there are none before; BN_OUT_OF_MEMORY. */
+/* Room for rounds, all zero, in a record without rounds; BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_record_reserve_rounds(res_record *record, size_t rounds, bn_status *st);
 /* Room for probes of one execution, all zero; BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_execution_reserve_probes(res_execution *execution, size_t probes,
@@ -248,7 +248,7 @@ void res_round_means(const res_record *record, double *means);
 /* A process's figure of SERIES (step_count values): res_middle_mean of its rounds' medians, or the
  * median of all steps where it had no rounds. */
 double res_step_median(const res_record *record, const uint64_t *series);
-/* The same of the sum of PARTS. */
+/* res_step_median of the sum of PARTS over each step. */
 double res_part_median(const res_record *record, const bn_part *parts, size_t part_count);
 
 /* Figures of one process. Unknown ones are NaN, and all of them are where res_record_good is false.
@@ -305,8 +305,8 @@ void res_provenance_set(res_record *record, res_provenance_id member, json_t *va
 /* Puts variables of the environment whose text begins with one of PREFIXES ("LD_PRELOAD=",
  * "MALLOC_"; ended by NULL) into OBJECT by their names, but for empty ones. */
 void res_environment_add(json_t *object, const char *const *prefixes);
-/* The same of those that change how long the steps of a framework take, such as JAX_ENABLE_X64 and
- * OMP_NUM_THREADS: those that res_same_conditions compares. */
+/* Puts the variables into OBJECT that change the speed of a framework's steps, such as
+ * JAX_ENABLE_X64 and OMP_NUM_THREADS. res_same_conditions compares them. */
 void res_environment_add_framework(json_t *object);
 /*
  * The group that RECORD was measured in, or "": experiments that a table sets side by side, in the
@@ -357,9 +357,9 @@ json_t *res_runtime_identity(const res_record *record);
     X(compile)        /* lowering and compile calls, or loads, before the measured steps */        \
     X(warmup)         /* the rest of the steps before those */                                     \
     X(measuring)      /* all else that was for the measured steps, they included */
-/* Of all measured steps of a recording, whose own clock shows what the device waited for:
- * provenance.phases.steps. WALL is the sum of the others; where DEVICE is null (NaN here), the
- * device's working times are unknown, and WALL alone counts. */
+/* Phases of all measured steps of a recording, whose clocks show what the device waited for:
+ * provenance.phases.steps. WALL is the sum of the others. DEVICE null (NaN here): device times
+ * are unknown, and only WALL counts. */
 #define RES_PHASES_OF_STEPS(X) X(wall) X(device) X(input) X(tracing) X(compile) X(overhead) X(idle)
 
 typedef struct res_phases {
@@ -390,6 +390,8 @@ json_t *res_record_to_json(const res_record *record);
  * NaN and infinities become null. */
 json_t *res_json_text(const char *text);
 json_t *res_json_real(double value);
+/* Member NAME of OBJECT (borrowed); "" unless it is text. */
+const char *res_json_get_text(const json_t *object, const char *name);
 /* The LENGTH bytes of TEXT, JSON from outside (new reference). No member may be there twice, and
  * BN_JSON_DEPTH is a limit. BN_FORMAT says where it ends to be JSON. */
 BN_MUST_USE bn_code res_json_parse(const char *text, size_t length, json_t **value, bn_status *st);
@@ -410,7 +412,7 @@ void res_identity(const res_experiment *experiment, const char *runtime_sha256, 
                   char identity[BN_SHA256_TEXT]);
 /* Whether a framework runs E's steps that has a plugin of its own for the runtime's name, not the
  * one that bench finds; and whether the file of that plugin is unknown before it has run: the
- * recorder is preloaded (harness/jobs/way.c). */
+ * recorder is preloaded (harness/jobs/interposer.c). */
 bool res_has_own_plugin(const res_experiment *e);
 bool res_plugin_unforeseen(const res_experiment *e);
 /* That of RECORD. False, with an empty text, where the record has none: it was not run
@@ -424,7 +426,7 @@ int res_record_repetition(const res_record *record);
 bool res_same_experiment(const res_experiment *a, const res_experiment *b);
 /* Whether A and B asked for the same, whatever the runtime and its settings. */
 bool res_same_request(const res_experiment *a, const res_experiment *b);
-/* The same, but a program that others wrote counts by its name, whatever its text. */
+/* res_same_request, but programs of --program are compared by name and not by text. */
 bool res_same_request_by_name(const res_experiment *a, const res_experiment *b);
 /* Below, above or 0: the order of series over time. A series is of experiments that differ in their
  * seed only; a runtime counts by the last part of its path. */
@@ -589,7 +591,7 @@ typedef struct res_summary {
     bool simulated;
     int64_t steps;
     int repetition; /* res_record_repetition */
-    /* Of one process, as res_record_measures says; NaN when unknown. */
+    /* Figures of one process, as of res_record_measures; NaN: unknown. */
     double wall_ns, trace_ns, device_ns;
     double overhead_ns;                         /* of an execution */
     double compile_ns;                          /* of all graphs */
@@ -597,7 +599,7 @@ typedef struct res_summary {
     char group[RES_MARK], conditions[RES_MARK]; /* res_group_mark, res_conditions_mark */
 } res_summary;
 
-/* The same as res_record_good, of the summary. */
+/* res_record_good of the summary's record. */
 bool res_summary_good(const res_summary *summary);
 
 typedef struct res_index {
@@ -641,8 +643,8 @@ bool res_summary_identity(const res_index *index, const res_summary *summary,
 BN_MUST_USE bn_code res_summary_read(const char *store, const res_index *index,
                                      const res_summary *summary, res_record **record,
                                      bn_status *st);
-/* The same, but a file that cannot be read is no failure: it is added to the damaged ones of ALL,
- * and *RECORD is NULL. The record is not added to ALL. BN_OUT_OF_MEMORY. */
+/* res_summary_read, except that a file that cannot be read is no failure: it is added to the
+ * damaged files of ALL, and *RECORD is NULL. The record is not added to ALL. BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_summary_take(const char *store, const res_index *index,
                                      const res_summary *summary, res_record **record,
                                      res_collection *all, bn_status *st);

@@ -39,7 +39,7 @@ typedef struct res_proof {
     struct stat as_read; /* the file, if PROVEN */
 } res_proof;
 
-/* As res_store_read_foreign; after a failure PROOF says whether it will be the same next time. */
+/* res_store_read_foreign; after a failure PROOF says whether another try would fail as well. */
 BN_MUST_USE bn_code res_foreign_read(const char *path, res_record **record, res_proof *proof,
                                      bn_status *st);
 

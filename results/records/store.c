@@ -61,8 +61,8 @@ bn_code res_store_write(const char *store, const res_record *record, char *path,
 typedef struct loading {
     res_collection *all;
     res_listing files;
-    const res_file **from; /* [record] */
-    size_t record_room, from_room;
+    const res_file **file_of; /* [record] */
+    size_t record_room, file_room;
     bn_status *st;
 } loading;
 
@@ -81,9 +81,9 @@ static void add_record(loading *l, const res_file *file, res_record *record, con
     res_collection *all = l->all;
     bn_text fresh = {0};
     bn_grow(&all->records, all->count + 1, &l->record_room, sizeof *all->records);
-    bn_grow(&l->from, all->count + 1, &l->from_room, sizeof *l->from);
+    bn_grow(&l->file_of, all->count + 1, &l->file_room, sizeof *l->file_of);
     record->written_ns = file->written_ns;
-    l->from[all->count] = file;
+    l->file_of[all->count] = file;
     all->records[all->count++] = record;
     if (line) {
         res_listing_put(&l->files, line, length, true);
@@ -128,7 +128,7 @@ static void drop_copies(loading *l)
     size_t kept = 0;
     res_found *list = bn_zalloc(all->count, sizeof *list);
     for (size_t i = 0; i < all->count; i++)
-        list[i] = (res_found){.id = all->records[i]->id, .file = l->from[i]->name};
+        list[i] = (res_found){.id = all->records[i]->id, .file = l->file_of[i]->name};
     res_listing_report_copies(&l->files, list, all->count, &all->damaged, &all->damaged_count,
                               &all->damaged_room);
     for (size_t i = 0; i < all->count; i++) {
@@ -166,7 +166,7 @@ static bn_code load_files(const char *store, loading *l)
     res_store_vet_end();
     if (code == BN_OK)
         drop_copies(l);
-    free(l->from);
+    free(l->file_of);
     if (code == BN_OK && l->files.found_damaged)
         res_listing_save(&l->files, &unsaved);
     res_listing_end(&l->files);
@@ -205,14 +205,14 @@ void res_collection_free(res_collection *all)
 /* ---- the latest of a kind --------------------------------------------------------------- */
 
 /* A file of one of the experiments that are looked for. */
-typedef struct named {
+typedef struct candidate {
     char *name; /* owned */
     size_t which;
-} named;
+} candidate;
 
 static int latest_first(const void *a, const void *b)
 {
-    const named *left = a, *right = b;
+    const candidate *left = a, *right = b;
     if (left->which != right->which)
         return left->which < right->which ? -1 : 1;
     return strcmp(right->name, left->name);
@@ -220,9 +220,10 @@ static int latest_first(const void *a, const void *b)
 
 /* The files of STORE whose names end as those of an experiment of LIST do, experiment by
  * experiment, the latest first; *TAKEN of them (owned by the caller). */
-static named *files_of(const char *store, const res_experiment *list, size_t count, size_t *taken)
+static candidate *list_candidates(const char *store, const res_experiment *list, size_t count,
+                                  size_t *taken)
 {
-    named *files = NULL;
+    candidate *files = NULL;
     size_t room = 0;
     bn_text *ends = bn_zalloc(count, sizeof *ends);
     DIR *folder = opendir(store);
@@ -233,7 +234,7 @@ static named *files_of(const char *store, const res_experiment *list, size_t cou
         for (size_t i = 0; i < count; i++)
             if (res_name_ends(entry->d_name, ends[i].data)) {
                 bn_grow(&files, *taken + 1, &room, sizeof *files);
-                files[(*taken)++] = (named){bn_strdup(entry->d_name), i};
+                files[(*taken)++] = (candidate){bn_strdup(entry->d_name), i};
             }
     if (folder)
         closedir(folder);
@@ -246,7 +247,8 @@ static named *files_of(const char *store, const res_experiment *list, size_t cou
 }
 
 /* Has the record in FILE visited; false where VISIT wants no more of its experiment. */
-static bool visit_file(const char *store, const named *file, res_visit *visit, void *context)
+static bool visit_candidate(const char *store, const candidate *file, res_visit *visit,
+                            void *context)
 {
     bn_text path = {0};
     bn_status why = {.code = BN_OK};
@@ -264,12 +266,12 @@ void res_store_visit_latest(const char *store, const res_experiment *list, size_
                             size_t most, res_visit *visit, void *context)
 {
     size_t taken = 0, opened = 0;
-    named *files = files_of(store, list, count, &taken);
+    candidate *files = list_candidates(store, list, count, &taken);
     for (size_t i = 0; i < taken; i++) {
         if (i == 0 || files[i].which != files[i - 1].which)
             opened = 0;
         if (opened < most)
-            opened = visit_file(store, &files[i], visit, context) ? opened + 1 : most;
+            opened = visit_candidate(store, &files[i], visit, context) ? opened + 1 : most;
     }
     res_store_vet_end();
     for (size_t i = 0; i < taken; i++)

@@ -45,12 +45,18 @@ void res_seal(char *image, size_t size)
     memcpy(image, block, RES_SEAL_BYTES);
 }
 
+/* Whether HEAD, of FIRST bytes, begins as a record does. */
+static bool begins_as_record(const char *head, size_t first)
+{
+    return first >= strlen(seal_name) && memcmp(head, seal_name, strlen(seal_name)) == 0;
+}
+
 /* Checks the first RES_SEAL_BYTES of a file of SIZE bytes, at HEAD: all but the digest. A shorter
  * file has fewer bytes there. */
 static bn_code head_check(const char *head, size_t size, bn_status *st)
 {
     const size_t name_length = strlen(seal_name);
-    if (size < name_length || memcmp(head, seal_name, name_length) != 0)
+    if (!begins_as_record(head, size))
         return bn_fail(st, BN_FORMAT, "not a record: it does not start with \"%s\"", seal_name);
     if (size < RES_SEAL_BYTES)
         return bn_fail(st, BN_FORMAT, "cut off after %zu bytes", size);
@@ -83,12 +89,6 @@ bn_code res_seal_check(const char *image, size_t size, bn_status *st)
     return BN_OK;
 }
 
-/* Whether HEAD, of FIRST bytes, begins as a record does. */
-static bool is_ours(const char *head, size_t first)
-{
-    return first >= strlen(seal_name) && memcmp(head, seal_name, strlen(seal_name)) == 0;
-}
-
 /* Reads the SIZE bytes of FD into *IMAGE if they may be a record's. */
 static bn_code take_image(int fd, size_t size, size_t most, char **image, res_proof *proof,
                           bn_status *st)
@@ -99,7 +99,7 @@ static bn_code take_image(int fd, size_t size, size_t most, char **image, res_pr
     if (code == BN_OK) {
         code = head_check(head, size, st);
         proof->proven = code != BN_OK;
-        proof->fault = is_ours(head, first) ? RES_FAULT_DAMAGED : RES_FAULT_STRANGE;
+        proof->fault = begins_as_record(head, first) ? RES_FAULT_DAMAGED : RES_FAULT_STRANGE;
     }
     if (code == BN_OK && size > most)
         code = bn_fail(st, BN_FORMAT, "not read: it has %zu MB, and at most %zu MB are read",
@@ -138,7 +138,7 @@ bn_code res_file_image(const char *path, size_t most, char **image, size_t *size
         code = bn_fail(st, BN_FORMAT, "not a record: not a regular file");
         proof->fault = RES_FAULT_STRANGE;
     }
-    /* Of a file that is being written the bytes prove nothing. */
+    /* The bytes of a file that changed meanwhile prove nothing. */
     proof->proven = proof->proven && fstat(fd, &after) == 0 &&
                     bn_untouched(&after, &proof->as_read);
     proof->fault = code == BN_FORMAT ? proof->fault : RES_FAULT_UNREAD;

@@ -40,7 +40,8 @@ BN_MUST_USE bn_code res_file_image(const char *path, size_t most, char **image, 
  * if REPLACE, and else BN_INVALID. After a failure the temporary file is gone. */
 BN_MUST_USE bn_code res_file_publish(const char *folder, const char *temporary, const char *name,
                                      const char *bytes, size_t size, bool replace, bn_status *st);
-/* The same for IMAGE, SIZE bytes, of RECORD in STORE, which is made if missing. */
+/* res_file_publish for the SIZE bytes IMAGE of RECORD, by its names, in STORE, which is made if
+ * missing. */
 BN_MUST_USE bn_code res_store_put(const char *store, const res_record *record, const char *image,
                                   size_t size, bool replace, bn_status *st);
 

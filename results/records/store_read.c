@@ -282,8 +282,8 @@ static void get_times(reader *r, hid_t at, const char *name, uint64_t **values, 
 #define MOST_COLUMNS 32
 /* The names of a table's COLUMNS, at most MOST_COLUMNS, from its attribute HEAD: a name that is
  * none of the COUNT KNOWN ones is an error. PLACE[column] is its index among them. */
-static void get_heads(reader *r, hid_t data, const char *name, const char *head, size_t columns,
-                      const char *const *known, size_t count, size_t *place)
+static void get_column_names(reader *r, hid_t data, const char *name, const char *head,
+                             size_t columns, const char *const *known, size_t count, size_t *place)
 {
     hid_t attribute =
         H5Aexists(data, head) > 0 ? H5Aopen(data, head, H5P_DEFAULT) : H5I_INVALID_HID;
@@ -326,7 +326,7 @@ static uint64_t *get_table(reader *r, hid_t at, const char *name, const char *he
         damaged(r, name, "has columns that this program does not know");
     const size_t columns = (size_t)dims[1];
     if (r->code == BN_OK)
-        get_heads(r, data, name, head, columns, known, count, place);
+        get_column_names(r, data, name, head, columns, known, count, place);
     uint64_t *values = times_take(r, data, name, (size_t)dims[0] * columns);
     uint64_t *table = r->code == BN_OK ? calloc((size_t)dims[0] * count + 1, sizeof *table) : NULL;
     if (r->code == BN_OK && !table)

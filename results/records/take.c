@@ -35,7 +35,7 @@ static void put_contents(res_record *record, bn_text *out)
     res_wire_put(record, out);
 }
 
-/* As a reader of its file finds RECORD; *IMAGE are the file's bytes (malloc). */
+/* RECORD's contents, after a write and a read; *IMAGE are the file's bytes (malloc). */
 static bn_code contents_of(const res_record *record, char **image, size_t *size, bn_text *out,
                            bn_status *st)
 {

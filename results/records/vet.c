@@ -265,8 +265,8 @@ static bn_code too_large(bn_status *st)
 static bn_code report_end(bool late, bn_status *st)
 {
     int status = 0;
-    /* It may live with its end of the wire closed. One that is about to end keeps its own status.
-     */
+    /* The child may still run with its pipe closed. If it is just ending it keeps its own
+     * status. */
     if (waitpid(child.pid, &status, WNOHANG) == 0) {
         kill(child.pid, SIGKILL);
         while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)

@@ -21,7 +21,7 @@ static double at_most(const res_padding *p, double tokens)
 /* Adds a program of LENGTH that a step needs with the probability SHARE to COST. */
 static void add(const res_padding *p, double length, double share, res_padding_cost *cost)
 {
-    /* It is compiled once, at the first of the run's steps that needs it. */
+    /* A bucket is compiled once, at the first of the run's steps that needs it. */
     const double needed = -expm1(p->steps * log1p(-fmin(share, 1)));
     cost->programs += needed;
     /* The line may cross zero below the lengths that were measured; no compilation does. */

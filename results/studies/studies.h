@@ -89,7 +89,7 @@ typedef struct res_padding_cost {
     double total_ns;   /* compilations and all steps */
 } res_padding_cost;
 
-/* Of BUCKETS lengths, evenly spaced up to MOST; 0: each batch has its own length. */
+/* The cost with BUCKETS lengths, evenly spaced up to MOST; 0: each batch has its own length. */
 res_padding_cost res_padding_of(const res_padding *padding, int buckets);
 /* The time that all steps take with BUCKETS beyond that at each batch's own length, ns. */
 double res_padding_waste(const res_padding *padding, int buckets);

@@ -77,3 +77,15 @@ const char *res_device_remark_words(res_device_remark remark)
     };
     return words[remark];
 }
+
+const char *res_device_remark_name(res_device_remark remark)
+{
+    static const char *const names[RES_DEVICE_REMARK_COUNT] = {
+        [RES_DEVICE_PLAIN] = "",
+        [RES_DEVICE_CUT] = "device-time-cut",
+        [RES_DEVICE_CUT_OVERHEAD] = "device-time-cut-overhead-unknown",
+        [RES_DEVICE_FAR] = "device-time-above-step",
+        [RES_DEVICE_CONTRARY] = "device-time-above-pjrt",
+    };
+    return names[remark];
+}

@@ -228,6 +228,22 @@ void res_put_note(bn_text *out, res_format format, const char *note)
     bn_text_puts(out, format == RES_TABLE_LATEX ? "\n\n" : "\n");
 }
 
+void res_add_note(json_t *notes, const char *id, const char *text, json_t *rows)
+{
+    json_array_append_new(
+        notes, json_pack("{s:s, s:o, s:o}", "id", id, "text", res_json_text(text), "rows", rows));
+}
+
+void res_put_notes(bn_text *out, res_format format, const json_t *notes)
+{
+    size_t index;
+    json_t *note;
+    json_array_foreach(notes, index, note)
+    {
+        res_put_note(out, format, json_string_value(json_object_get(note, "text")));
+    }
+}
+
 void res_put_lines(bn_text *out, res_format format, const char *lines)
 {
     if (format == RES_TABLE_NARROW) {

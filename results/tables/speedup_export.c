@@ -201,7 +201,14 @@ static json_t *speedup_json(const res_speedup *speedup)
     json_object_set_new(object, "rows", rows);
     json_object_set_new(object, "geometric_means", means);
     json_object_set_new(object, "witness", interference_json(speedup));
-    json_object_set_new(object, "notes", res_speedup_notes(speedup));
+    json_t *noted = res_speedup_notes(speedup), *notes = json_array(), *note;
+    size_t index;
+    json_array_foreach(noted, index, note)
+    {
+        json_array_append(notes, json_object_get(note, "text"));
+    }
+    json_object_set_new(object, "notes", notes);
+    json_object_set_new(object, "noted", noted);
     json_object_set_new(object, "findings", res_speedup_findings(speedup));
     json_object_set_new(object, "files_left_out", left_out_json(speedup));
     return object;

@@ -175,8 +175,10 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     bn_text_puts(&text, res_interference_busy(&speedup->interference)
                             ? "; less with less interference."
                             : ".");
-    json_array_append_new(out,
-                          finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids));
+    json_t *finding = finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids);
+    json_object_set_new(finding, "more_processes", json_integer((json_int_t)more[0]));
+    json_object_set_new(finding, "more_runs", json_integer((json_int_t)more[1]));
+    json_array_append_new(out, finding);
 }
 
 /* Adds the sentence "HEADREST: ROWS." of KIND where there are rows; releases ROWS. */
@@ -292,7 +294,9 @@ static void add_nothing(const res_speedup *speedup, json_t *out)
     bn_text_puts(&text, "Nothing was compared: ");
     bn_text_puts(&text, lazy ? "all rows are lazy; --mode lazy,capture measures both modes."
                              : "no row has a lazy baseline that succeeded.");
-    json_array_append_new(out, finding_json("nothing", &text, json_array()));
+    json_t *finding = finding_json("nothing", &text, json_array());
+    json_object_set_new(finding, "reason", json_string(lazy ? "all lazy" : "no base"));
+    json_array_append_new(out, finding);
 }
 
 json_t *res_speedup_findings(const res_speedup *speedup)

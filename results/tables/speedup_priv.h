@@ -38,12 +38,12 @@ const char *res_speedup_failure(const res_speedup_row *row);
 /* "Interference: ...", of the whole table or else of its worst row; or that it is unknown; or
  * nothing. */
 void res_speedup_busy(const res_speedup *speedup, bn_text *out);
-/* Notes on the figures: sentences that name rows (an array of texts; new reference). */
+/* Notes on the figures: sentences that name rows (an array as of res_add_note; new reference). */
 json_t *res_speedup_notes(const res_speedup *speedup);
-/* Adds to NOTES a sentence that names the rows of which some processes failed, if there are any. */
+/* Adds to NOTES one that names the rows of which some processes failed, if there are any. */
 void res_speedup_note_failed(const res_speedup *speedup, json_t *notes);
-/* Findings, inconclusive ones included: objects {"kind", "sentence", "rows": ids} (an array; new
- * reference). */
+/* Findings, inconclusive ones included: objects {"kind", "sentence", "rows": ids}, some with more
+ * members (docs/tables.md; an array, new reference). */
 json_t *res_speedup_findings(const res_speedup *speedup);
 /* All figures in nanoseconds, as JSON, or as CSV with a line a row. */
 void res_speedup_export(const res_speedup *speedup, res_format format, bn_text *out);

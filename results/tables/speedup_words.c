@@ -159,16 +159,17 @@ void res_speedup_busy(const res_speedup *speedup, bn_text *out)
 
 /* ---- notes ------------------------------------------------------------------------------ */
 
-/* Adds the sentence "HEAD: names." where there are names; releases LIST. */
-static void add_note(json_t *notes, const char *head, res_named *list)
+/* Adds the note ID, the sentence "HEAD: names.", where there are names; releases LIST. */
+static void add_note(json_t *notes, const char *id, const char *head, res_named *list)
 {
     bn_text text = {0};
     if (list->count == 0)
         return;
+    json_t *rows = json_incref(list->ids);
     bn_text_printf(&text, "%s: ", head);
     res_speedup_put_named(list, &text);
     bn_text_putc(&text, '.');
-    json_array_append_new(notes, res_json_text(text.data ? text.data : ""));
+    res_add_note(notes, id, text.data ? text.data : "", rows);
     bn_text_free(&text);
 }
 
@@ -185,8 +186,8 @@ static void note_means(const res_speedup *speedup, json_t *notes)
         else if (excess < -FAR)
             res_speedup_name_row(speedup, row, &below, "(%.0f %%)", -100 * excess);
     }
-    add_note(notes, "The mean step is far above the median", &above);
-    add_note(notes, "The mean step is far below the median", &below);
+    add_note(notes, "mean-above-median", "The mean step is far above the median", &above);
+    add_note(notes, "mean-below-median", "The mean step is far below the median", &below);
 }
 
 /* A reader who divides the two median steps may find another ratio. */
@@ -203,7 +204,7 @@ static void note_lengths(const res_speedup *speedup, json_t *notes)
         if (medians < row->ratio.ratio.low || medians > row->ratio.ratio.high)
             res_speedup_name_row(speedup, row, &list, "(%s)", res_ratio_alone(medians).text);
     }
-    add_note(notes,
+    add_note(notes, "several-lengths",
              "Steps have several lengths: the ratio of medians differs from that of means, which "
              "are compared",
              &list);
@@ -218,7 +219,8 @@ static void note_warmups(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &list, "(%zu of %zu processes)",
                                  row->remarks.unsettled, row->pool.counted);
     }
-    add_note(notes, "The step time was not stationary when the warm-up ended", &list);
+    add_note(notes, "not-stationary", "The step time was not stationary when the warm-up ended",
+             &list);
 }
 
 static void note_neighbours(const res_speedup *speedup, json_t *notes)
@@ -231,7 +233,8 @@ static void note_neighbours(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &list, "(%.0f are worth %.0f)", r->samples,
                                  fmax(1, r->independent));
     }
-    add_note(notes, "Successive steps are correlated: few independent samples per process", &list);
+    add_note(notes, "correlated-steps",
+             "Successive steps are correlated: few independent samples per process", &list);
 }
 
 static void note_drift(const res_speedup *speedup, json_t *notes)
@@ -242,7 +245,7 @@ static void note_drift(const res_speedup *speedup, json_t *notes)
         if (row->ratio.busy && row->ratio.common > 0)
             res_speedup_name_row(speedup, row, &list, "(%.1f %%)", 100 * row->ratio.common);
     }
-    add_note(notes,
+    add_note(notes, "ratio-varies",
              "Under interference a ratio varies from run to run: its interval includes a standard "
              "deviation of",
              &list);
@@ -258,7 +261,7 @@ void res_speedup_note_failed(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &failed, "(%zu of %zu)", row->pool.failed,
                                  row->pool.failed + row->pool.count);
     }
-    add_note(notes, "Processes failed; figures are of the others", &failed);
+    add_note(notes, "processes-failed", "Processes failed; figures are of the others", &failed);
 }
 
 static void note_left_out(const res_speedup *speedup, json_t *notes)
@@ -278,10 +281,12 @@ static void note_left_out(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &runs, "(%zu)", pool->count - pool->counted);
     }
     res_speedup_note_failed(speedup, notes);
-    add_note(notes, "Records do not name their build, and count as one build", &unnamed);
-    add_note(notes, "Records of other or unknown builds are left out", &builds);
-    add_note(notes, "Records measured under other conditions are left out", &conditions);
-    add_note(notes,
+    add_note(notes, "build-unknown", "Records do not name their build, and count as one build",
+             &unnamed);
+    add_note(notes, "other-builds", "Records of other or unknown builds are left out", &builds);
+    add_note(notes, "other-conditions", "Records measured under other conditions are left out",
+             &conditions);
+    add_note(notes, "other-run",
              "Records of one of two runs are left out, because the spread between runs is unknown "
              "from two: the later run counts, or the one with three processes",
              &runs);
@@ -301,10 +306,11 @@ static void note_runs(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, res_speedup_is_ours(row) ? &two : &others,
                                  "(%zu processes)", pool->counted);
     }
-    add_note(notes, "Each run is one value, the mean of its processes", &several);
-    add_note(notes, "No interval: two runs of fewer than three processes each; use --processes 4",
-             &two);
-    add_note(notes,
+    add_note(notes, "runs-are-values", "Each run is one value, the mean of its processes",
+             &several);
+    add_note(notes, "two-runs",
+             "No interval: two runs of fewer than three processes each; use --processes 4", &two);
+    add_note(notes, "two-runs-foreign",
              "No interval: two runs of fewer than three processes each; record or import more",
              &others);
 }
@@ -325,9 +331,10 @@ static void note_devices(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &some, "(%zu of %zu%s)", known, all,
                                  too_few ? ", too few to show" : "");
     }
-    add_note(notes, "Only some processes determined the device time", &some);
+    add_note(notes, "device-time-of-some", "Only some processes determined the device time", &some);
     for (int r = RES_DEVICE_PLAIN + 1; r < RES_DEVICE_REMARK_COUNT; r++)
-        add_note(notes, res_device_remark_words((res_device_remark)r), &remarked[r]);
+        add_note(notes, res_device_remark_name((res_device_remark)r),
+                 res_device_remark_words((res_device_remark)r), &remarked[r]);
 }
 
 /* Offloading that was asked for and did not happen. */
@@ -344,8 +351,10 @@ static void note_offload(const res_speedup *speedup, json_t *notes)
         else if (strcmp(word, "untold") == 0)
             res_speedup_name_row(speedup, row, &unknown, "%s", "");
     }
-    add_note(notes, "The runtime did not offload all that it was asked to offload", &dropped);
-    add_note(notes, "Whether the runtime offloads what it was asked to is unknown", &unknown);
+    add_note(notes, "not-offloaded", "The runtime did not offload all that it was asked to offload",
+             &dropped);
+    add_note(notes, "offload-unknown",
+             "Whether the runtime offloads what it was asked to is unknown", &unknown);
 }
 
 /* Automatic layouts that came out as the default ones cannot be what made a difference. */
@@ -359,8 +368,8 @@ static void note_layouts(const res_speedup *speedup, json_t *notes)
         if (passed > 0 && rearranged == 0)
             res_speedup_name_row(speedup, row, &same, "(%lld)", (long long)passed);
     }
-    add_note(notes, "Automatic layouts came out as the default for all values between graphs",
-             &same);
+    add_note(notes, "default-layouts",
+             "Automatic layouts came out as the default for all values between graphs", &same);
 }
 
 static void note_few(const res_speedup *speedup, json_t *notes)
@@ -372,8 +381,10 @@ static void note_few(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, res_speedup_is_ours(row) ? &ours : &others, "(%zu)",
                                  row->pool.counted);
     }
-    add_note(notes, "No interval: fewer than three processes; use --processes 4", &ours);
-    add_note(notes, "No interval: fewer than three processes; record or import more", &others);
+    add_note(notes, "few-processes", "No interval: fewer than three processes; use --processes 4",
+             &ours);
+    add_note(notes, "few-processes-foreign",
+             "No interval: fewer than three processes; record or import more", &others);
 }
 
 static bool is_apart(const res_pool_ratio *ratio)
@@ -387,8 +398,8 @@ static bool is_partial(const res_pool_ratio *ratio)
 }
 
 /* Names the rows whose ratio IS something, with how many processes it is of. */
-static void note_ratios(const res_speedup *speedup, json_t *notes, const char *words,
-                        bool (*is)(const res_pool_ratio *))
+static void note_ratios(const res_speedup *speedup, json_t *notes, const char *id,
+                        const char *words, bool (*is)(const res_pool_ratio *))
 {
     res_named list = {0};
     for (size_t i = 0; i < speedup->count; i++) {
@@ -397,7 +408,7 @@ static void note_ratios(const res_speedup *speedup, json_t *notes, const char *w
             res_speedup_name_row(speedup, &speedup->rows[i], &list, "(%zu process%s)",
                                  ratio->processes, ratio->processes == 1 ? "" : "es");
     }
-    add_note(notes, words, &list);
+    add_note(notes, id, words, &list);
 }
 
 static void note_dates(const res_speedup *speedup, json_t *notes)
@@ -406,7 +417,7 @@ static void note_dates(const res_speedup *speedup, json_t *notes)
     res_put_misdates(&speedup->misdates, &text);
     bn_text_puts(&text, text.length > 0 ? "." : "");
     if (text.length > 0 && text.data)
-        json_array_append_new(notes, res_json_text(text.data));
+        res_add_note(notes, "misdated", text.data, json_array());
     bn_text_free(&text);
 }
 
@@ -414,11 +425,11 @@ json_t *res_speedup_notes(const res_speedup *speedup)
 {
     json_t *notes = json_array();
     note_few(speedup, notes);
-    note_ratios(speedup, notes,
+    note_ratios(speedup, notes, "few-pairs",
                 "No interval: fewer than three processes measured both the row and its baseline; "
                 "measure both in one run",
                 is_apart);
-    note_ratios(speedup, notes,
+    note_ratios(speedup, notes, "ratio-of-some",
                 "The ratio is of the processes that measured both sides; the times are of more or "
                 "of other processes, and may have another ratio",
                 is_partial);

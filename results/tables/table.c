@@ -3,8 +3,6 @@
  */
 #include "results/tables/tables_priv.h"
 
-#include <string.h>
-
 /* In the order in which help lists them. */
 #define TABLES(X)                                                                                  \
     X(speedup)                                                                                     \
@@ -25,10 +23,14 @@ static const res_table_kind *const tables[] = {TABLES(X)};
 #undef X
 #define COUNT (sizeof tables / sizeof *tables)
 
+static const char *name_at(size_t i)
+{
+    return i < COUNT ? tables[i]->name : NULL;
+}
+
 void res_table_names(bn_text *out)
 {
-    for (size_t i = 0; i < COUNT; i++)
-        bn_text_printf(out, "%s%s", i ? ", " : "", tables[i]->name);
+    bn_put_names(out, name_at);
 }
 
 void res_table_summaries(bn_text *out)
@@ -38,28 +40,15 @@ void res_table_summaries(bn_text *out)
                        tables[i]->name, tables[i]->summary);
 }
 
-static const res_table_kind *kind_of(const char *name)
-{
-    for (size_t i = 0; i < COUNT; i++)
-        if (strcmp(tables[i]->name, name) == 0)
-            return tables[i];
-    return NULL;
-}
-
 bn_code res_table_check(const char *name, bn_status *st)
 {
-    bn_text names = {0};
-    if (kind_of(name))
-        return BN_OK;
-    res_table_names(&names);
-    bn_fail_choice(st, "table", name, names.data);
-    bn_text_free(&names);
-    return BN_INVALID;
+    size_t row;
+    return bn_find_name("table", name, name_at, &row, st);
 }
 
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out)
 {
-    const res_table_kind *kind = kind_of(name);
-    if (kind)
-        kind->put(all, format, out);
+    size_t row;
+    if (bn_find_name("table", name, name_at, &row, NULL) == BN_OK)
+        tables[row]->put(all, format, out);
 }

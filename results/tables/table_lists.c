@@ -287,8 +287,7 @@ static void put_failed(const res_speedup *speedup, res_format format, bn_text *o
 {
     json_t *notes = json_array();
     res_speedup_note_failed(speedup, notes);
-    if (json_array_size(notes) > 0)
-        res_put_note(out, format, json_string_value(json_array_get(notes, 0)));
+    res_put_notes(out, format, notes);
     json_decref(notes);
 }
 

@@ -222,5 +222,5 @@ void res_table_published(const res_collection *all, res_format format, bn_text *
 }
 
 const res_table_kind res_table_of_published = {
-    "published", "captured over lazy steps, beside PyTorch/XLA's published speedups",
+    "published", "captured over lazy steps, next to PyTorch/XLA's published speedups",
     res_table_published};

@@ -280,15 +280,14 @@ static void put_legend(const res_speedup *speedup, res_format format, bn_text *o
     put_front_ends(speedup, format, out);
 }
 
-/* A paragraph of the texts in LIST, or of the sentences of its objects; releases LIST. */
+/* A paragraph of the sentences of LIST's objects; releases LIST. */
 static void put_sentences(json_t *list, res_format format, bn_text *out)
 {
     size_t index;
     json_t *one;
     json_array_foreach(list, index, one)
     {
-        const json_t *text = json_is_object(one) ? json_object_get(one, "sentence") : one;
-        res_put_note(out, format, json_string_value(text) ? json_string_value(text) : "");
+        res_put_note(out, format, json_string_value(json_object_get(one, "sentence")));
     }
     json_decref(list);
 }
@@ -298,7 +297,8 @@ static void put_notes(const res_speedup *speedup, res_format format, bn_text *ou
     json_t *notes = res_speedup_notes(speedup);
     if (json_array_size(notes) > 0)
         bn_text_putc(out, '\n');
-    put_sentences(notes, format, out);
+    res_put_notes(out, format, notes);
+    json_decref(notes);
 }
 
 static void put_blocks(const res_speedup *speedup, res_format format, bn_text *out)

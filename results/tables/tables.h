@@ -64,6 +64,8 @@ res_difference_shown res_night_shows(const res_night *night, res_metric metric);
 res_figure res_night_words(const res_night *night, res_metric metric);
 /* REMARK as a sentence without its full stop; "" for RES_DEVICE_PLAIN. */
 const char *res_device_remark_words(res_device_remark remark);
+/* Its name in the notes of JSON: "device-time-cut". */
+const char *res_device_remark_name(res_device_remark remark);
 
 /* Appends LINES of sentences for people that stand below tables. In Markdown each is escaped, for
  * names in them may be anybody's; in narrow text they are wrapped; else they stay as they are. */

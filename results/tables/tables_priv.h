@@ -86,6 +86,12 @@ void res_put_escaped(bn_text *out, res_format format, const char *text);
 void res_put_heading(bn_text *out, res_format format, int level, const char *title);
 void res_put_note(bn_text *out, res_format format, const char *note);
 
+/* Notes are an array of objects {"id", "text", "rows"}: an identifier that stays, a sentence that
+ * may change, and the ids of the records of the rows that it names. Adds one; takes over ROWS. */
+void res_add_note(json_t *notes, const char *id, const char *text, json_t *rows);
+/* The sentences of NOTES for people. */
+void res_put_notes(bn_text *out, res_format format, const json_t *notes);
+
 /* A JSON value at the end of OUT, indented, with a final newline. */
 void res_put_json(bn_text *out, json_t *value);
 

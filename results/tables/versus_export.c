@@ -162,6 +162,11 @@ static json_t *versus_json(const res_versus *versus)
         json_array_append_new(cells, cell_json(versus, cell));
     }
     res_versus_summary(versus, &summary);
+    json_t *noted = json_array();
+    for (int i = 0; i < RES_NOTE_COUNT; i++)
+        if (versus->noted[i])
+            json_array_append_new(
+                noted, json_pack("{s:s}", "id", res_versus_note_name((res_versus_note)i)));
     json_t *object = json_pack(
         "{so so so sb si so so so ss so so s{si si si si si si si si si si si si si}}", "a",
         side_json(versus, false), "b", side_json(versus, true), "level",
@@ -178,6 +183,7 @@ static json_t *versus_json(const res_versus *versus)
         (int)sum.controls, "control_alarms", (int)sum.alarms, "controls_failed",
         (int)sum.dead_controls);
     bn_text_free(&summary);
+    json_object_set_new(object, "noted", noted);
     return object;
 }
 

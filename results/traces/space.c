@@ -173,7 +173,7 @@ static const char *line_name(const res_space *s, uint64_t process, uint64_t lane
     return of_process;
 }
 
-/* Behind the slices of the line that begins with the one at AT. */
+/* The index behind the slices of the line that begins at AT. */
 static size_t behind_line(const res_space *s, size_t at)
 {
     size_t to = at;

@@ -44,7 +44,7 @@ void res_trace_head(res_trace *trace, json_t *other);
  * caller appends to TEXT. NAME is quoted. */
 void res_trace_event(res_trace *trace, const char *name, char kind, uint64_t process, uint64_t lane,
                      uint64_t at_ns);
-/* The same of a slice: kind X, with a duration. */
+/* Adds a slice, an event with a duration (kind X). */
 void res_trace_slice(res_trace *trace, const char *name, uint64_t process, uint64_t lane,
                      uint64_t begin_ns, uint64_t end_ns);
 /* A flow called "dispatch" leaves the slice at AT_NS on LANE, or comes to it. Both ends have ID. */

@@ -142,6 +142,7 @@ void bn_text_puts(bn_text *text, const char *string);
 void bn_text_putc(bn_text *text, char c);
 void bn_text_int(bn_text *text, int64_t value);
 void bn_text_printf(bn_text *text, const char *format, ...) BN_PRINTF(2, 3);
+void bn_text_vprintf(bn_text *text, const char *format, va_list args) BN_PRINTF(2, 0);
 /* A layout as XLA writes it, "{1,0:T(8,128)(2,1)}", piece by piece: what opens it, with RANK
  * dimensions from the most minor one on, its tiles by INDEX, and a brace by the caller. Appends
  * nothing and returns false where MINOR_TO_MAJOR makes no sense. A negative size of a tile is that
@@ -187,17 +188,17 @@ size_t bn_json_depth(const char *text, size_t length);
 BN_MUST_USE bool bn_reserve(void *items, size_t needed, size_t *capacity, size_t item_bytes);
 
 #define BN_NEAR_LETTERS 48
-/* Which of several words somebody meant who wrote another one: the nearest so far. A value. */
+/* The candidate closest to a misspelled word, so far (near.c). A value. */
 typedef struct bn_near {
     char letters[BN_NEAR_LETTERS]; /* of the word */
     size_t count, edits;
     char best[BN_NEAR_LETTERS];
 } bn_near;
 bn_near bn_near_begin(const char *word);
-/* Prefers CANDIDATE where it is nearer than those before, and so near that it may be meant: a third
- * of its letters may be edited, or one of three. */
+/* Keeps CANDIDATE if it is closer than those before and close enough: at most a third of the letters
+ * of the longer word are edited, or the word is the candidate's beginning. */
 void bn_near_try(bn_near *near, const char *candidate);
-/* The nearest one, within NEAR; NULL where none is near. */
+/* The closest candidate, within NEAR; NULL where none is close enough. */
 const char *bn_near_best(const bn_near *near);
 /* bn_near_try with each of CHOICES, "a, b, c or d". */
 void bn_near_choices(bn_near *near, const char *choices);
@@ -217,6 +218,14 @@ bn_code bn_fail_meant(bn_status *st, bn_code code, bn_meant meant, const char *f
     BN_PRINTF(4, 5);
 /* BN_INVALID: there is no WHAT called WORD; says which of CHOICES, "a, b, c or d", may be meant. */
 bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const char *choices);
+
+/* The name of row I of a table, from 0 on; NULL behind its last row. */
+typedef const char *bn_name_at(size_t i);
+/* Appends all names, "a, b". */
+void bn_put_names(bn_text *out, bn_name_at *at);
+/* The row that is called WORD, in *ROW. Without one bn_fail_choice, and *ROW stays. */
+BN_MUST_USE bn_code bn_find_name(const char *what, const char *word, bn_name_at *at, size_t *row,
+                                 bn_status *st);
 
 /* IEEE 754 binary16, as its bits. A double is rounded to the nearest half, a tie to the one
  * whose last bit is 0; what is too large becomes infinity, and NaN stays NaN. */
@@ -278,26 +287,26 @@ void bn_writer_drop(bn_writer *writer); /* NULL allowed */
 const char *bn_base_name(const char *path);
 
 /*
- * Files next to this program's own (beside.c). Anybody may make a folder next to or above a program
- * in a shared folder, so the owner of a folder is checked before anything in it is run.
+ * Files next to this program (own_files.c). In a shared folder any user can make a folder next to
+ * the program, so owners and permissions are checked before a file is run.
  */
 /* The folder of this program's file into FOLDER of SIZE bytes, without a slash at its end; "" where
  * it is unknown. */
 void bn_own_folder(char *folder, size_t size);
-/* Whether FILE, "name" or "folder/name", in FOLDER is there and may be run. BN_NOT_FOUND, without
- * words: it is not there, or the file or a folder of its path from FOLDER on is neither root's nor
- * the user's nor of whoever owns this program, and so is passed over. Then PASSED, which may be
- * NULL, gets "PATH belongs to another user", with a comma before it where it has a text already.
- * BN_INVALID: others may write one of them, and FOLDER is not the program's own; passed over,
- * another file would be run. */
+/* Whether FILE, "name" or "folder/name", exists in FOLDER and may be run. BN_NOT_FOUND, without a
+ * message: it does not exist, or the file or a folder of its path from FOLDER on is owned by
+ * another user than root, the user and the program's owner. In that case "PATH belongs to another
+ * user" is appended to PASSED (NULL allowed), after a comma if it is not empty. BN_INVALID: other
+ * users may write one of them, and FOLDER is not the program's own; skipping it would run another
+ * file. */
 BN_MUST_USE bn_code bn_own_file(const char *folder, const char *file, bn_text *passed,
                                 bn_status *st);
-/* Whether nobody but root, the user and whoever owns this program can give the name of one of the
- * user's files in FOLDER to another file. In a folder like /tmp only the owner of each can. */
-bool bn_names_hold_in(const struct stat *folder);
-/* Whether that holds of FOLDER and of each folder that it is in. WHOLE gets its whole path, or that
- * of the folder at fault, or, with errno, "" where FOLDER is not there. */
-bool bn_names_hold(const char *folder, char whole[PATH_MAX]);
+/* Whether only root, the user and the program's owner can replace one of the user's files in FOLDER
+ * by another file of its name. That holds in a sticky folder like /tmp, too. */
+bool bn_folder_protected(const struct stat *folder);
+/* Whether that holds for FOLDER and all its parents. WHOLE gets FOLDER's real path, or that of the
+ * folder for which it does not hold, or, with errno, "" where FOLDER does not exist. */
+bool bn_path_protected(const char *folder, char whole[PATH_MAX]);
 
 /*
  * Files that are executed unchecked, such as cached machine code, must be the user's alone. These

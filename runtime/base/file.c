@@ -2,7 +2,7 @@
  * file.c - whole files in and out, and folders.
  *
  * Boundary: POSIX calls only. The atomic write follows the usual recipe:
- * write and fsync a file beside the target, rename it over the target, fsync
+ * write and fsync a file next to the target, rename it over the target, fsync
  * the folder so that the rename itself survives a power cut.
  */
 #define _GNU_SOURCE
@@ -39,10 +39,10 @@ static bn_code write_all(int fd, const char *path, const void *data, size_t size
     return BN_OK;
 }
 
-/* A new file beside PATH, which is relative to FOLDER. Several machines may share the folder, so a
+/* A new file next to PATH, which is relative to FOLDER. Several machines may share the folder, so a
  * name that is taken is no error but a reason to try the next. */
-static bn_code open_beside(int folder, const char *path, mode_t mode, char *name, size_t name_size,
-                           int *fd, bn_status *st)
+static bn_code open_sibling(int folder, const char *path, mode_t mode, char *name, size_t name_size,
+                            int *fd, bn_status *st)
 {
     static atomic_uint serial;
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -139,7 +139,7 @@ static bn_code begin_in(int folder, const char *path, mode_t mode, bn_writer **w
     int length = snprintf(w->path, sizeof w->path, "%s", path);
     bn_code code = length < 0 || (size_t)length >= sizeof w->path
                        ? bn_fail_errno(st, ENAMETOOLONG, "%s", path)
-                       : open_beside(folder, path, mode, w->name, sizeof w->name, &w->fd, st);
+                       : open_sibling(folder, path, mode, w->name, sizeof w->name, &w->fd, st);
     if (code != BN_OK) {
         free(w);
         return code;

@@ -1,5 +1,5 @@
 /*
- * near.c - which of several words somebody meant who wrote another one, and how messages say it.
+ * near.c - the candidate closest to a misspelled word, and "did you mean" in messages.
  *
  * The distance is that of F. J. Damerau, "A technique for computer detection and correction of
  * spelling errors", CACM 7 (1964), in the form that edits no letter twice: letters that are
@@ -70,7 +70,7 @@ void bn_near_try(bn_near *near, const char *candidate)
                         strncmp(letters, near->letters, near->count) == 0;
     if (begins)
         edits = least(edits, 1);
-    if (edits >= near->edits || (!begins && 3 * edits > longer && !(edits == 1 && longer > 2)))
+    if (edits >= near->edits || (!begins && 3 * edits > longer))
         return;
     near->edits = edits;
     snprintf(near->best, sizeof near->best, "%s", candidate);

@@ -183,3 +183,23 @@ bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const 
     return bn_fail_meant(st, BN_INVALID, (bn_meant){bn_near_best(&near), "There is", choices},
                          "there is no %s '%s'", what, word);
 }
+
+void bn_put_names(bn_text *out, bn_name_at *at)
+{
+    for (size_t i = 0; at(i); i++)
+        bn_text_printf(out, "%s%s", i ? ", " : "", at(i));
+}
+
+bn_code bn_find_name(const char *what, const char *word, bn_name_at *at, size_t *row, bn_status *st)
+{
+    for (size_t i = 0; at(i); i++)
+        if (strcmp(at(i), word) == 0) {
+            *row = i;
+            return BN_OK;
+        }
+    bn_text names = {0};
+    bn_put_names(&names, at);
+    bn_fail_choice(st, what, word, names.data ? names.data : "");
+    bn_text_free(&names);
+    return BN_INVALID;
+}

@@ -68,13 +68,12 @@ void bn_text_int(bn_text *text, int64_t value)
     bn_text_append(text, digits + at, sizeof digits - at);
 }
 
-void bn_text_printf(bn_text *text, const char *format, ...)
+void bn_text_vprintf(bn_text *text, const char *format, va_list args)
 {
     /* Most pieces fit what is left of the buffer: print there first. */
     text_reserve(text, 64);
     const size_t room = text->capacity - text->length;
-    va_list args, again;
-    va_start(args, format);
+    va_list again;
     va_copy(again, args);
     const int length = vsnprintf(text->data + text->length, room, format, args);
     if (length >= 0 && (size_t)length >= room) {
@@ -84,6 +83,13 @@ void bn_text_printf(bn_text *text, const char *format, ...)
     if (length > 0)
         text->length += (size_t)length;
     va_end(again);
+}
+
+void bn_text_printf(bn_text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    bn_text_vprintf(text, format, args);
     va_end(args);
 }
 

@@ -158,7 +158,7 @@ bn_completion *bn_timeline_call(bn_timeline *t, bn_span_kind kind, const char *n
     return &span->done;
 }
 
-void bn_completion_tell(bn_completion *done, uint64_t at_ns)
+void bn_completion_set(bn_completion *done, uint64_t at_ns)
 {
     uint64_t none = 0;
     __atomic_compare_exchange_n(&done->at_ns, &none, at_ns, false, __ATOMIC_RELEASE,
@@ -179,7 +179,7 @@ void bn_timeline_completed(bn_timeline *t, const void *handle, uint64_t at_ns)
         if (done->handle != handle)
             continue;
         done->handle = NULL;
-        bn_completion_tell(done, at_ns);
+        bn_completion_set(done, at_ns);
         return;
     }
 }

@@ -84,14 +84,14 @@ void bn_timeline_step_begin(bn_timeline *timeline, bn_step_kind kind, uint64_t n
 void bn_timeline_step_end(bn_timeline *timeline, uint64_t begin_ns, uint64_t end_ns);
 /* A part of the ledger was in force. What adjoins the part before and is the same joins it. */
 void bn_timeline_part(bn_timeline *timeline, bn_part part, uint64_t begin_ns, uint64_t end_ns);
-/* A call; NAME (NULL: none) is copied. Returns the span's completion, to be told by
- * bn_completion_tell; NULL where there is no room. */
+/* A call; NAME (NULL: none) is copied. Returns the span's completion, to be set by
+ * bn_completion_set; NULL where there is no room. */
 bn_completion *bn_timeline_call(bn_timeline *timeline, bn_span_kind kind, const char *name,
                                 uint64_t value, uint64_t begin_ns, uint64_t end_ns);
 /* Sets the completion time of HANDLE's span. */
 void bn_timeline_completed(bn_timeline *timeline, const void *handle, uint64_t at_ns);
 /* The first call counts. Thread-safe. */
-void bn_completion_tell(bn_completion *done, uint64_t at_ns);
+void bn_completion_set(bn_completion *done, uint64_t at_ns);
 /* An annotation or a scope begins; NAME is copied. It ends with its kind, and so do those within
  * it. One end too many does nothing. */
 void bn_timeline_open(bn_timeline *timeline, bn_span_kind kind, const char *name);
@@ -103,7 +103,7 @@ size_t bn_timeline_count(const bn_timeline *timeline);
 const bn_span *bn_timeline_at(const bn_timeline *timeline, size_t index);
 /* "" for a span without one. */
 const char *bn_timeline_name(const bn_timeline *timeline, const bn_span *span);
-/* The time that bn_completion_tell was told first; 0: none yet. Thread-safe. */
+/* The first time that bn_completion_set was given; 0: none yet. Thread-safe. */
 uint64_t bn_completion_time(const bn_completion *done);
 
 /* Writes all to the open file FD, for a process of the same build. Makes only calls that a signal's

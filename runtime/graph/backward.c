@@ -172,27 +172,27 @@ void tg_backward(tg_trace *t, tg_tensor *loss, tg_tensor *const *wrt, size_t cou
 /* ---- loops --------------------------------------------------------------------------- */
 
 /*
- * The round's nodes are differentiated where they stand: the gradient's nodes go on in the
- * round's trace. The backward round is the part of that trace which its results need, down to
- * values that it is given: what the round took, and what it saved.
+ * A loop's body is differentiated in place: the gradient's nodes are appended to the body's trace.
+ * The backward body is the part of that trace which its results need, down to values that it takes
+ * as inputs: the forward body's inputs, and values that this saved.
  */
 typedef struct gradient {
     tg_trace *t;
     const tg_node *node;
     const tg_scan_attributes *a;
     tg_region *region;
-    tg_trace *round;
+    tg_trace *body;
     tg_tensor *const *gout;
-    tg_tensor **wrt;   /* [operand] in the round, where its gradient is wanted */
-    tg_tensor **grads; /* [operand] in the round */
-    tg_tensor **sums;  /* [operand] captured: sum over the rounds before */
-    tg_tensor **seeds; /* [result] in the round: the gradient that reaches it */
-    tg_tensor **saved; /* in the round */
+    tg_tensor **wrt;   /* [operand] in the body, where its gradient is wanted */
+    tg_tensor **grads; /* [operand] in the body */
+    tg_tensor **sums;  /* [operand] captured: sum over the iterations before */
+    tg_tensor **seeds; /* [result] in the body: the gradient that reaches it */
+    tg_tensor **saved; /* in the body */
     size_t saved_count;
-    bool *used;        /* [operand] the backward round takes it as the round does */
-    int32_t *input_of; /* [value of the round] 1 + operand; 0: none */
-    uint8_t *seen;     /* [value of the round] */
-    uint8_t *needed;   /* [node of the round] by the backward round */
+    bool *used;        /* [operand] an input of the backward body, too */
+    int32_t *input_of; /* [value of the body] 1 + operand; 0: none */
+    uint8_t *seen;     /* [value of the body] */
+    uint8_t *needed;   /* [node of the body] by the backward body */
     tg_loop_plan back;
 } gradient;
 
@@ -209,27 +209,27 @@ static void gradient_begin(gradient *g)
 }
 
 /* Carried values get a gradient in any case: iterations pass it on even where none comes in. */
-static bool differentiate_round(gradient *g, const bool *need)
+static bool differentiate_body(gradient *g, const bool *need)
 {
     const tg_graph *f = &g->region->graph;
     const size_t carried = (size_t)g->a->carried;
-    tg_trace_phase(g->round, g->t->phase);
+    tg_trace_phase(g->body, g->t->phase);
     for (size_t r = 0; r < f->output_count; r++) {
         const tg_type type = f->outputs[r]->type;
         if (bn_dtype_is_float(type.dtype) && (r < carried || g->gout[r]))
-            g->seeds[r] = tg_round_input(g->round, &type);
+            g->seeds[r] = tg_body_input(g->body, &type);
     }
     for (size_t k = 0; k < f->input_count; k++)
         if (bn_dtype_is_float(f->inputs[k]->type.dtype) && (k < carried || need[k]))
             g->wrt[k] = f->inputs[k];
-    if (tg_round_sound(g->round))
-        tg_gradients(g->round, f->end_node, f->outputs, g->seeds, f->output_count, g->wrt,
+    if (tg_body_check(g->body))
+        tg_gradients(g->body, f->end_node, f->outputs, g->seeds, f->output_count, g->wrt,
                      f->input_count, g->grads);
-    return tg_round_sound(g->round);
+    return tg_body_check(g->body);
 }
 
-/* Results of the backward round: gradients of what is carried; sums of those of
- * what is captured; and for stacks those of slices. */
+/* Results of the backward body: gradients of carried values; sums of the gradients of captured
+ * values; and for stacks the gradients of slices. */
 static bool plan_results(gradient *g)
 {
     const size_t carried = (size_t)g->a->carried, captured = carried + (size_t)g->a->stacked;
@@ -237,22 +237,22 @@ static bool plan_results(gradient *g)
     for (size_t k = 0; k < carried; k++)
         if (g->wrt[k])
             p->out[p->carried++] =
-                g->grads[k] ? g->grads[k] : tg_full(g->round, &g->wrt[k]->type, 0.0);
+                g->grads[k] ? g->grads[k] : tg_full(g->body, &g->wrt[k]->type, 0.0);
     for (size_t k = captured; k < g->node->operand_count; k++)
         if (g->grads[k]) {
             const tg_type type = g->grads[k]->type;
-            g->sums[k] = tg_round_input(g->round, &type);
-            p->out[p->carried++] = tg_add(g->round, g->sums[k], g->grads[k]);
+            g->sums[k] = tg_body_input(g->body, &type);
+            p->out[p->carried++] = tg_add(g->body, g->sums[k], g->grads[k]);
         }
     for (size_t k = carried; k < captured; k++)
         if (g->grads[k])
             p->out[p->carried + p->outs++] = g->grads[k];
-    return tg_round_sound(g->round);
+    return tg_body_check(g->body);
 }
 
-/* Whether the backward round makes NODE's values again: as the loop's tg_remat says, and in any
- * case where that takes no arithmetic, and what they are made of is no larger. */
-static bool is_made_again(const gradient *g, const tg_node *node)
+/* Whether the backward body recomputes NODE's values: as the loop's tg_remat says, and in any case
+ * where that takes no arithmetic and its operands are no larger. */
+static bool recomputes(const gradient *g, const tg_node *node)
 {
     const char *family = node->op->family;
     if (node->operand_count == 0)
@@ -266,7 +266,7 @@ static bool is_made_again(const gradient *g, const tg_node *node)
             tg_type_bytes(&node->results[0].type) >= tg_type_bytes(tg_operand_type(node, 0)));
 }
 
-/* The backward round uses VALUE: makes it, takes it as the round did, or has it saved. */
+/* The backward body uses VALUE: recomputes it, takes it as an input, or has it saved. */
 static void use(gradient *g, tg_tensor *value)
 {
     const tg_node *node = value->node;
@@ -274,7 +274,7 @@ static void use(gradient *g, tg_tensor *value)
         return;
     g->seen[value->id] = 1;
     const int32_t input = g->input_of[value->id];
-    if (node->index >= g->region->graph.end_node || (!input && is_made_again(g, node)))
+    if (node->index >= g->region->graph.end_node || (!input && recomputes(g, node)))
         g->needed[node->index] = 1;
     else if (input > g->a->carried)
         g->used[input - 1] = true;
@@ -286,33 +286,33 @@ static void find_saved(gradient *g)
 {
     const tg_graph *f = &g->region->graph;
     bn_arena *arena = g->t->arena;
-    const size_t values = g->round->value_count + 1u;
+    const size_t values = g->body->value_count + 1u;
     g->input_of = bn_arena_zalloc(arena, values * sizeof *g->input_of);
     g->seen = bn_arena_zalloc(arena, values);
-    g->needed = bn_arena_zalloc(arena, g->round->node_count + 1);
+    g->needed = bn_arena_zalloc(arena, g->body->node_count + 1);
     g->saved = bn_arena_alloc(arena, values * sizeof *g->saved);
     for (size_t k = 0; k < f->input_count; k++)
         g->input_of[f->inputs[k]->id] = (int32_t)k + 1;
     for (size_t i = 0; i < g->back.carried + g->back.outs; i++)
         use(g, g->back.out[i]);
-    for (size_t n = g->round->node_count; n-- > 0;)
-        for (size_t k = 0; g->needed[n] && k < g->round->nodes[n]->operand_count; k++)
-            use(g, g->round->nodes[n]->operands[k]);
+    for (size_t n = g->body->node_count; n-- > 0;)
+        for (size_t k = 0; g->needed[n] && k < g->body->nodes[n]->operand_count; k++)
+            use(g, g->body->nodes[n]->operands[k]);
 }
 
-/* The same rounds once more, which also give what is saved: one loop in the text (lower.c).
- * NULL after putting an error on the trace. */
+/* A second loop over the same body, which also returns the saved values; in the text both are one
+ * loop (lower.c). NULL after putting an error on the trace. */
 static const tg_node *append_saving(gradient *g)
 {
     const tg_graph *f = &g->region->graph;
-    tg_loop_plan p = {.round = g->round,
+    tg_loop_plan p = {.body = g->body,
                       .in = f->inputs,
                       .operands = g->node->operands,
                       .carried = (size_t)g->a->carried,
                       .stacked = (size_t)g->a->stacked,
                       .captured = f->input_count - (size_t)(g->a->carried + g->a->stacked),
                       .outs = (size_t)g->a->outs + g->saved_count,
-                      .gives = g->saved_count,
+                      .saves = g->saved_count,
                       .length = g->a->length,
                       .reverse = g->a->reverse != 0,
                       .remat = (tg_remat)g->a->remat,
@@ -327,7 +327,7 @@ static const tg_node *append_saving(gradient *g)
     tg_node *node = tg_region_append(g->t, g->node->op, &p);
     tg_trace_phase(g->t, phase);
     if (node)
-        g->region->richer = node;
+        g->region->extended = node;
     return node;
 }
 
@@ -337,7 +337,7 @@ static void add_input(tg_loop_plan *p, size_t *count, tg_tensor *in, tg_tensor *
     p->operands[(*count)++] = operand;
 }
 
-/* Inputs of the backward round; SAVING gives the saved values. */
+/* Inputs of the backward body; SAVING returns the saved values. */
 static bool plan_inputs(gradient *g, const tg_node *saving)
 {
     const tg_graph *f = &g->region->graph;
@@ -363,7 +363,7 @@ static bool plan_inputs(gradient *g, const tg_node *saving)
     for (size_t i = 0; i < g->saved_count; i++)
         add_input(p, &n, g->saved[i], saving->results + f->output_count + i);
     p->stacked = n - p->carried;
-    p->takes = g->saved_count;
+    p->restores = g->saved_count;
     for (size_t k = captured; k < f->input_count; k++)
         if (g->used[k])
             add_input(p, &n, f->inputs[k], g->node->operands[k]);
@@ -396,15 +396,15 @@ void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, 
         tg_trace_fail(t, BN_NOT_SUPPORTED, "backward: the gradient of a loop's gradient");
         return;
     }
-    g.round = g.region->body;
-    g.back = (tg_loop_plan){.round = g.round,
+    g.body = g.region->body;
+    g.back = (tg_loop_plan){.body = g.body,
                             .length = g.a->length,
                             .remat = (tg_remat)g.a->remat,
                             .reverse = g.a->reverse == 0,
                             .offload = g.a->offload != 0,
                             .derived = true};
     gradient_begin(&g);
-    if (!differentiate_round(&g, need) || !plan_results(&g))
+    if (!differentiate_body(&g, need) || !plan_results(&g))
         return;
     if (g.back.carried + g.back.outs == 0)
         return;

@@ -5,7 +5,7 @@
  * the entry values in order of first use, outputs the assigned values in order
  * of assignment. This is what a lazy step does every time. Cutting by phases or
  * at a read walks the nodes backwards, last graph first, so that each graph
- * learns which of its values later graphs want.
+ * learns which of its values later graphs add_output.
  */
 #include "runtime/graph/trace_priv.h"
 
@@ -74,26 +74,26 @@ static tg_graph *cut_whole(tg_trace *t)
 typedef struct cut {
     tg_trace *t;
     const unsigned *group_of_phase;
-    uint32_t *born_in;   /* [value] group of this cut that puts it out, or NOWHERE */
+    uint32_t *output_group; /* [value] group of this cut that outputs it, or NOWHERE */
     uint32_t *last_user; /* [value] highest group that takes it as input, or NOWHERE */
     uint8_t *needed;     /* [node] by the graph in hand */
     uint8_t *is_input;   /* [value] of the graph in hand */
-    tg_tensor **wanted;  /* values that this cut puts out, in order of demand */
-    tg_tensor **target;  /* [wanted] the variable that it becomes, or NULL */
-    size_t wanted_count;
+    tg_tensor **outputs; /* of all groups, in the order in which they were found */
+    tg_tensor **target;  /* [output] the variable that it is assigned to, or NULL */
+    size_t output_count;
 } cut;
 
 static void cut_begin(cut *c)
 {
     tg_trace *t = c->t;
     size_t values = t->value_count + 1u;
-    c->born_in = bn_arena_alloc(t->arena, values * sizeof *c->born_in);
+    c->output_group = bn_arena_alloc(t->arena, values * sizeof *c->output_group);
     c->last_user = bn_arena_alloc(t->arena, values * sizeof *c->last_user);
     c->is_input = bn_arena_alloc(t->arena, values);
     c->needed = bn_arena_alloc(t->arena, t->node_count + 1);
-    c->wanted = bn_arena_alloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
+    c->outputs = bn_arena_alloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
     c->target = bn_arena_zalloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
-    memset(c->born_in, 0xff, values * sizeof *c->born_in);
+    memset(c->output_group, 0xff, values * sizeof *c->output_group);
     memset(c->last_user, 0xff, values * sizeof *c->last_user);
 }
 
@@ -107,58 +107,59 @@ static bool in_segment(const cut *c, const tg_node *node)
     return node->index >= c->t->segment_first;
 }
 
-static void want(cut *c, tg_tensor *value, uint32_t group)
+/* Makes VALUE an output of GROUP, unless it is an input of the step or output already. */
+static void add_output(cut *c, tg_tensor *value, uint32_t group)
 {
-    if (value->born || value->node->variable || c->born_in[value->id] != NOWHERE)
+    if (value->materialized || value->node->variable || c->output_group[value->id] != NOWHERE)
         return;
-    c->born_in[value->id] = group;
-    c->wanted[c->wanted_count++] = value;
+    c->output_group[value->id] = group;
+    c->outputs[c->output_count++] = value;
 }
 
-/* The group that puts VALUE out. One that an earlier segment made without
- * putting it out is computed again, last. */
-static uint32_t home_of(const cut *c, const tg_tensor *value, uint32_t last_group)
+/* The group that outputs VALUE. A value of an earlier segment that was not output there is computed
+ * again, by the last group. */
+static uint32_t group_computing(const cut *c, const tg_tensor *value, uint32_t last)
 {
-    return in_segment(c, value->node) ? group_of(c, value->node) : last_group;
+    return in_segment(c, value->node) ? group_of(c, value->node) : last;
 }
 
 /* New contents of variables. Two variables with one value take an output each,
  * since each owns its memory. */
-static bn_code want_assigned(cut *c, uint32_t last_group, bn_status *st)
+static bn_code add_assigned_outputs(cut *c, uint32_t last, bn_status *st)
 {
     for (size_t i = 0; i < c->t->assigned_count; i++) {
         tg_variable *v = c->t->assigned[i];
         tg_tensor *value = v->current;
-        if (is_unchanged(v) || value->born)
+        if (is_unchanged(v) || value->materialized)
             continue;
         if (value->node->variable)
             return bn_fail(st, BN_NOT_SUPPORTED,
-                           "variable %s takes over another one's contents, which only a step "
+                           "variable %s is assigned another one's contents, which only a step "
                            "of one graph can do",
                            v->name);
-        c->born_in[value->id] = home_of(c, value, last_group);
-        c->target[c->wanted_count] = &v->head;
-        c->wanted[c->wanted_count++] = value;
+        c->output_group[value->id] = group_computing(c, value, last);
+        c->target[c->output_count] = &v->head;
+        c->outputs[c->output_count++] = value;
     }
     return BN_OK;
 }
 
-/* One operand of a node that GROUP needs: input, part of the graph, or an
- * error of direction. */
+/* VALUE is an operand of a node of GROUP: makes it an input of the group or marks its node as
+ * needed. BN_INVALID where a later phase computes it. */
 static bn_code need_operand(cut *c, tg_tensor *value, uint32_t group, bn_status *st)
 {
     tg_node *node = value->node;
     bool outside = false;
-    if (value->born || node->variable) {
+    if (value->materialized || node->variable) {
         outside = true;
     } else if (node->operand_count > 0 && in_segment(c, node) && group_of(c, node) != group) {
         /* Constants are made where they are used; all else crosses once. */
         if (group_of(c, node) > group)
             return bn_fail(st, BN_INVALID, "%s of a later phase is used in an earlier one",
                            node->op->name);
-        want(c, value, group_of(c, node));
+        add_output(c, value, group_of(c, node));
         outside = true;
-    } else if (c->born_in[value->id] != NOWHERE && c->born_in[value->id] < group) {
+    } else if (c->output_group[value->id] != NOWHERE && c->output_group[value->id] < group) {
         outside = true;
     }
     if (!outside) {
@@ -171,21 +172,21 @@ static bn_code need_operand(cut *c, tg_tensor *value, uint32_t group, bn_status 
     return BN_OK;
 }
 
-/* Marks what GROUP computes and takes; later groups are done. */
+/* Marks the nodes and inputs of GROUP. Later groups have been swept. */
 static bn_code sweep_group(cut *c, uint32_t group, bn_status *st)
 {
     tg_trace *t = c->t;
     memset(c->needed, 0, t->node_count);
     memset(c->is_input, 0, t->value_count);
-    for (size_t i = 0; i < c->wanted_count; i++)
-        if (c->born_in[c->wanted[i]->id] == group)
-            c->needed[c->wanted[i]->node->index] = 1;
+    for (size_t i = 0; i < c->output_count; i++)
+        if (c->output_group[c->outputs[i]->id] == group)
+            c->needed[c->outputs[i]->node->index] = 1;
     for (size_t n = t->node_count; n-- > 0;) {
         if (!c->needed[n])
             continue;
         for (size_t k = 0; k < t->nodes[n]->operand_count; k++)
             if (need_operand(c, t->nodes[n]->operands[k], group, st) != BN_OK)
-                return st ? st->code : BN_INVALID;
+                return BN_INVALID;
     }
     return BN_OK;
 }
@@ -193,7 +194,7 @@ static bn_code sweep_group(cut *c, uint32_t group, bn_status *st)
 static tg_graph *build_group(const cut *c, uint32_t group)
 {
     tg_trace *t = c->t;
-    tg_graph *g = graph_new(t, t->value_count, c->wanted_count);
+    tg_graph *g = graph_new(t, t->value_count, c->output_count);
     g->group = group;
     g->first_phase = TG_PHASE_COUNT;
     for (unsigned p = 0; p < TG_PHASE_COUNT; p++) {
@@ -207,17 +208,17 @@ static tg_graph *build_group(const cut *c, uint32_t group)
         for (size_t r = 0; r < t->nodes[n]->result_count; r++)
             if (c->is_input[t->nodes[n]->results[r].id])
                 g->inputs[g->input_count++] = &t->nodes[n]->results[r];
-    for (size_t i = 0; i < c->wanted_count; i++)
-        if (c->born_in[c->wanted[i]->id] == group) {
+    for (size_t i = 0; i < c->output_count; i++)
+        if (c->output_group[c->outputs[i]->id] == group) {
             g->donor[g->output_count] = -1;
             g->target[g->output_count] = c->target[i];
-            g->outputs[g->output_count++] = c->wanted[i];
+            g->outputs[g->output_count++] = c->outputs[i];
         }
     return g;
 }
 
-/* A variable's memory goes to its new value where the graph that makes the
- * value is the last to take the old one. */
+/* Donates a variable's old contents to its new ones where the graph that computes these is the last
+ * one to take the old contents. */
 static void donate(const cut *c, tg_graph *g)
 {
     for (size_t v = 0; v < c->t->assigned_count; v++) {
@@ -235,19 +236,25 @@ static void donate(const cut *c, tg_graph *g)
     }
 }
 
-static bn_code cut_groups(cut *c, tg_tensor *stop_at, tg_graph **graphs, size_t *count,
-                          bn_status *st)
+static uint32_t last_group(const unsigned group_of_phase[TG_PHASE_COUNT])
 {
     uint32_t last = 0;
     for (unsigned p = 0; p < TG_PHASE_COUNT; p++)
-        if (c->group_of_phase[p] > last)
-            last = c->group_of_phase[p];
+        if (group_of_phase[p] > last)
+            last = group_of_phase[p];
+    return last;
+}
+
+static bn_code cut_groups(cut *c, tg_tensor *stop_at, tg_graph **graphs, size_t *count,
+                          bn_status *st)
+{
+    const uint32_t last = last_group(c->group_of_phase);
     cut_begin(c);
-    bn_code code = want_assigned(c, last, st);
+    bn_code code = add_assigned_outputs(c, last, st);
     if (code != BN_OK)
         return code;
     if (stop_at)
-        want(c, stop_at, home_of(c, stop_at, last));
+        add_output(c, stop_at, group_computing(c, stop_at, last));
 
     size_t made = 0;
     for (uint32_t group = last + 1; group-- > 0;) {
@@ -267,8 +274,8 @@ static bn_code cut_groups(cut *c, tg_tensor *stop_at, tg_graph **graphs, size_t 
         graphs[i] = graphs[made - 1 - i];
         graphs[made - 1 - i] = swap;
     }
-    for (size_t i = 0; i < c->wanted_count; i++)
-        c->wanted[i]->born = true;
+    for (size_t i = 0; i < c->output_count; i++)
+        c->outputs[i]->materialized = true;
     *count = made;
     return BN_OK;
 }
@@ -286,11 +293,8 @@ bn_code tg_trace_cut(tg_trace *t, const unsigned group_of_phase[TG_PHASE_COUNT],
 {
     if (t->status.code != BN_OK)
         return tg_trace_status(t, st);
-    size_t most = 1;
-    for (unsigned p = 0; p < TG_PHASE_COUNT; p++)
-        if (group_of_phase[p] + 1 > most)
-            most = group_of_phase[p] + 1;
-    tg_graph **list = bn_arena_alloc(t->arena, most * sizeof(tg_graph *));
+    tg_graph **list =
+        bn_arena_alloc(t->arena, (last_group(group_of_phase) + 1u) * sizeof(tg_graph *));
 
     if (!stop_at && t->breaks == 0 && one_group(group_of_phase)) {
         list[0] = cut_whole(t);

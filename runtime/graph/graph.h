@@ -162,7 +162,7 @@ BN_MUST_USE bn_code tg_trace_status(const tg_trace *trace, bn_status *st);
 /* Puts an error of the model's own on the trace; the first one stays. */
 void tg_trace_fail(tg_trace *trace, bn_code code, const char *format, ...) BN_PRINTF(3, 4);
 size_t tg_trace_node_count(const tg_trace *trace);
-/* Nodes that were traced since tg_trace_begin, with those of loops' rounds. */
+/* Nodes that were traced since tg_trace_begin, with those of loops' bodies. */
 size_t tg_trace_traced(const tg_trace *trace);
 /* Hash over everything appended so far. */
 tg_hash tg_trace_hash(const tg_trace *trace);
@@ -264,8 +264,8 @@ typedef struct tg_graph_cost {
 } tg_graph_cost;
 void tg_graph_measure(const tg_graph *graph, tg_graph_cost *cost);
 /* Calls VISIT for each node that an output of GRAPH needs, with its own part of tg_graph_measure's
- * sums: of a loop first its node, which costs nothing by itself, then the nodes of its round, with
- * the cost of all rounds and no nodes. */
+ * sums: of a loop first its node, which costs nothing by itself, then the nodes of its body, with
+ * the cost of all iterations and no nodes. */
 void tg_graph_visit(const tg_graph *graph,
                     void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost),
                     void *context);
@@ -309,27 +309,27 @@ tg_tensor *tg_stop_gradient(tg_trace *trace, tg_tensor *x);
 /* ---- loops (op_scan.c) --------------------------------------------------- */
 
 /*
- * Values that the gradient of a loop saves in each iteration of the forward loop, unless they are
- * available outside the loop. It recomputes all others in its own iteration, from values behind a
- * barrier, so that no compiler reuses the forward loop's results for them. Chen et al., Training
- * Deep Nets with Sublinear Memory Cost, 2016; the words are those of jax.checkpoint's policies.
+ * Values of an iteration that are saved for the gradient of a loop. Inputs of the body are never
+ * saved. All else is recomputed in the backward body, from values behind a barrier, so that no
+ * compiler replaces it by the forward loop's results. Chen et al., Training Deep Nets with
+ * Sublinear Memory Cost, 2016; the words are those of jax.checkpoint's policies.
  */
 typedef enum tg_remat {
-    TG_REMAT_NONE, /* what it needs, but for what moving data makes of it */
-    TG_REMAT_DOTS, /* results of matrix products and convolutions, and what is carried */
-    TG_REMAT_LAYER /* what is carried */
+    TG_REMAT_NONE, /* all that is needed, except what moving data recomputes */
+    TG_REMAT_DOTS, /* results of matrix products and convolutions, and carried values */
+    TG_REMAT_LAYER /* carried values */
 } tg_remat;
 
 /*
- * A loop of LENGTH rounds. CARRIED values go from round to round. STACKED tensors are
- * (LENGTH, ...); round i takes slice i of each. Each round gives OUTS values, which the loop
- * stacks. With REVERSE the last slices come first, and what a round gives stands where it
- * took its slices.
+ * A loop of LENGTH iterations, as jax.lax.scan. CARRIED values go from one iteration to the next.
+ * STACKED tensors are (LENGTH, ...); iteration i takes slice i of each. Each iteration returns OUTS
+ * values, which the loop stacks. With REVERSE the last slices come first, and an iteration's outs
+ * are stacked at the index of its slices.
  *
- * BODY traces one round, once, on a trace of its own, ROUND: CARRIED and SLICES are what the
- * round takes; it sets NEXT[k], of CARRIED[k]'s type, and OUT[k]. It may use values and
- * variables of the outer trace: the loop takes what they are before it. It assigns no
- * variables but those that it binds, and reads nothing.
+ * BODY traces the iteration, once, on a trace of its own, TRACE, from its inputs CARRIED and
+ * SLICES; it sets NEXT[k], of CARRIED[k]'s type, and OUT[k]. It may use values and variables of the
+ * outer trace: the loop takes their values before it. It assigns only variables that it binds, and
+ * reads nothing.
  */
 typedef struct tg_loop {
     int64_t length;
@@ -338,35 +338,34 @@ typedef struct tg_loop {
     bool offload; /* saved floats are asked into the host's memory */
     tg_tensor *const *carried, *const *stacked;
     size_t carried_count, stacked_count, outs;
-    void (*body)(tg_trace *round, void *context, tg_tensor *const *carried,
+    void (*body)(tg_trace *trace, void *context, tg_tensor *const *carried,
                  tg_tensor *const *slices, tg_tensor **next, tg_tensor **out);
     void *context; /* of BODY */
 } tg_loop;
 
 /*
- * Appends the loop to TRACE as one node. RESULTS gets the carried values after the last round,
+ * Appends the loop to TRACE as one node. RESULTS gets the carried values after the last iteration,
  * then the stacks, (LENGTH, ...) each; LENGTH is at least 1, and there is a result. Errors
- * stick to TRACE, those of the round too.
+ * stick to TRACE, those of the body too.
  *
- * Its gradient is a loop in the other direction. What that one needs of a round and cannot
- * take from where the round took it or make again by moving data, the loop gives as further
- * stacks; the gradient of what rounds use of the outer trace is summed from round to round. A
- * gradient of the gradient is refused with BN_NOT_SUPPORTED. Eager execution runs the
- * loop again for these stacks, for when it ran they were not known.
+ * Its gradient is a loop in the other direction. The forward loop returns the values saved for it
+ * (tg_remat) as further stacks; the gradients of captured values are summed over the iterations. A
+ * gradient of the gradient is refused with BN_NOT_SUPPORTED. Eager execution runs the forward loop
+ * again for these stacks, since they were not known when it ran.
  *
- * With OFFLOAD the text asks that stacks of saved floats lie in the host's memory: it moves their
- * parts there and back by annotation, as JAX does (custom calls annotate_device_placement).
- * Whether a compiler does so, its memory statistics say; a stack that crosses from one graph to
- * another is an argument and a result, of which the annotation says nothing.
+ * With OFFLOAD the text asks that stacks of saved floats are kept in the host's memory: it moves
+ * slices there and back by annotation, as JAX does (custom calls annotate_device_placement).
+ * Whether a compiler does so shows in its memory statistics; a stack that one graph passes to
+ * another is an argument and a result, to which the annotation does not apply.
  */
 void tg_scan(tg_trace *trace, const tg_loop *loop, tg_tensor **results);
 
 /*
- * In a BODY: from here to the end of the round VARIABLE stands for VALUE, whose type it then
- * has, so that layers made for a variable run on a slice. tg_assign changes what it stands for
- * in this round; tg_trace_value gives it in the end.
+ * In a loop's body, with its trace: to the end of the body VARIABLE has the type and the contents
+ * VALUE, so that layers made for a variable run on a slice. tg_assign changes these contents within
+ * the body; tg_trace_value returns the last ones.
  */
-void tg_bind(tg_trace *round, tg_tensor *variable, tg_tensor *value);
+void tg_bind(tg_trace *trace, tg_tensor *variable, tg_tensor *value);
 
 /* ---- ops ---------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * for tests. An op is one constant tg_op row; its rules sit together in a
  * family file (op_*.c) and the row is listed once in op_table.c.
  *
- * Who calls whom: op_table.c stands on the families; they emit (trace.c) and write
+ * Call structure: op_table.c stands on the families; they emit (trace.c) and write
  * statements (lower.c); both stand on tensor.c. Families call each other in circles, since
  * gradients emit ops.
  */
@@ -28,7 +28,7 @@ struct tg_tensor {
     uint32_t version;      /* variables: how often the type was set */
     uint8_t kind;          /* tg_kind */
     uint16_t result;       /* values: which result of the node */
-    bool born;             /* values: output of a graph that was cut */
+    bool materialized;     /* values: a graph that was cut outputs it, or the host computed it */
     bool constant;         /* values: tg_stop_gradient */
     uint32_t epoch;        /* of that trace */
     const tg_trace *trace; /* values: owner; variables: trace that used them last */
@@ -61,7 +61,7 @@ struct tg_node {
 };
 
 typedef struct tg_lowering tg_lowering; /* the writer of lower.c */
-typedef struct tg_region tg_region;     /* what a loop does in a round: trace_priv.h */
+typedef struct tg_region tg_region;     /* the body of a loop as a graph: trace_priv.h */
 
 /*
  * One op: its words and its four rules. Nodes of one op with equal attributes and operand
@@ -143,9 +143,9 @@ tg_tensor *tg_emit_many(tg_trace *trace, const tg_op *op, const void *attributes
                         tg_tensor *const *operands, size_t count, size_t results);
 /* Result INDEX of the node that made FIRST; poison stays poison. */
 tg_tensor *tg_emit_result(tg_tensor *first, unsigned index);
-/* X itself, for calls that have nothing to do: of a variable the value that it has
- * now, because the handle would follow later assignments. */
-tg_tensor *tg_emit_unchanged(tg_trace *trace, tg_tensor *x);
+/* The value of X, for ops that return X unchanged: not a variable itself, because its handle
+ * would follow later assignments. The trace's poison after an error. */
+tg_tensor *tg_value_or_poison(tg_trace *trace, tg_tensor *x);
 
 /* The precision in force, for ops that carry it as an attribute. */
 tg_precision tg_trace_precision(const tg_trace *trace);
@@ -200,12 +200,12 @@ void tg_lowering_list(tg_lowering *l, const char *name, const int64_t *values, s
 
 /*
  * Loops. tg_lowering_define_loop writes "    %5:7 = " for a statement of WIDTH values: the number
- * of the round, then NODE's results, then others.
- * tg_lowering_enter begins to write what a round does, GRAPH, within L's statement: its names
- * stand beside L's. Each input of the graph is named where its value is made (tg_lowering_name
- * writes "%12"), then tg_lowering_nodes writes the statements. tg_lowering_leave frees INNER.
- * tg_lowering_pass writes a statement that gives VALUES, COUNT of them, as they are: "    %5:2 =
- * HEAD%3, %4TAIL : (types) -> (types)"; they are then its results' names.
+ * of the iteration, then NODE's results, then others.
+ * tg_lowering_enter begins to write a loop's body, GRAPH, within L's statement; its names continue
+ * L's. Each input of the graph is named where its value is made (tg_lowering_name writes "%12"),
+ * then tg_lowering_nodes writes the statements. tg_lowering_leave frees INNER.
+ * tg_lowering_pass writes a statement that returns its operands, the COUNT VALUES: "    %5:2 =
+ * HEAD%3, %4TAIL : (types) -> (types)". From then on the values are named as its results.
  */
 void tg_lowering_define_loop(tg_lowering *l, const tg_node *node, size_t width);
 tg_lowering *tg_lowering_enter(tg_lowering *l, const tg_graph *graph);

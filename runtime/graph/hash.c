@@ -40,7 +40,7 @@ static void page_begin(tg_trace *t, tg_hash hash)
     t->record_used = sizeof hash;
 }
 
-void tg_record_begin(tg_trace *t)
+void tg_hash_begin(tg_trace *t)
 {
     page_begin(t, (tg_hash){0, 0});
 }
@@ -66,12 +66,12 @@ static char *page_room(tg_trace *t, size_t size)
     return at;
 }
 
-void tg_record_mark(tg_trace *t, uint32_t mark)
+void tg_hash_mark(tg_trace *t, uint32_t mark)
 {
     memcpy(page_room(t, sizeof mark), &mark, sizeof mark);
 }
 
-void tg_record_node(tg_trace *t, const tg_node *node)
+void tg_hash_node(tg_trace *t, const tg_node *node)
 {
     const tg_op *op = node->op;
     uint32_t count = node->operand_count;

@@ -15,7 +15,7 @@
 
 /* A value of a node with several results that has a name of its own. */
 #define ALONE 2
-/* A result of a loop, whose statement counts the rounds in its first result. */
+/* A result of a loop, whose statement has the number of the iteration as its first result. */
 #define LOOP  3
 /* PART + i: result i of a statement that passes values on. */
 #define PART  4
@@ -354,13 +354,13 @@ static void names_end(tg_lowering *l)
     free(l->needed);
 }
 
-/* The loop that NODE's results come from: where the graph needs one of the same rounds that
- * gives more, NODE's are the first of its results, and no rounds run twice. */
+/* The loop to take NODE's results from. Where the graph needs an extended loop over the same body,
+ * that one's results begin with NODE's, and the body runs once. */
 static const tg_node *maker_of(const tg_node *node, const uint8_t *needed)
 {
     const tg_region *region = tg_node_region(node);
-    const tg_node *richer = region ? region->richer : NULL;
-    return richer && needed[richer->index] ? richer : node;
+    const tg_node *extended = region ? region->extended : NULL;
+    return extended && needed[extended->index] ? extended : node;
 }
 
 void tg_lowering_nodes(tg_lowering *l)
@@ -476,7 +476,7 @@ typedef struct visitor {
     void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost);
     void *context;
     double times;
-    bool inside; /* a loop's round: its nodes are part of the loop's one */
+    bool inside; /* a loop's body: its nodes are part of the loop's one */
 } visitor;
 
 /* Bytes of the stacks that the loop NODE is to keep in the host's memory. */
@@ -484,7 +484,7 @@ static double offloaded(const tg_node *node)
 {
     const tg_scan_attributes *a = node->attributes;
     double bytes = 0;
-    for (int64_t i = a->outs - a->gives; a->offload && i < a->outs; i++) {
+    for (int64_t i = a->outs - a->saves; a->offload && i < a->outs; i++) {
         const tg_type *stack = &node->results[a->carried + i].type;
         bytes += bn_dtype_is_float(stack->dtype) ? (double)tg_type_bytes(stack) : 0;
     }
@@ -520,8 +520,8 @@ static void visit_node(const tg_node *node, const visitor *v)
     v->visit(v->context, node, &cost);
     if (region) {
         const tg_scan_attributes *a = node->attributes;
-        const visitor round = {v->visit, v->context, v->times * (double)a->length, true};
-        visit_graph(&region->graph, &round);
+        const visitor body = {v->visit, v->context, v->times * (double)a->length, true};
+        visit_graph(&region->graph, &body);
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * op_attributes.h - what a node of each op carries beside its operands, for the
+ * op_attributes.h - what a node of each op carries besides its operands, for the
  * family files and for readers of nodes (the evaluator of the tests).
  *
  * Attributes are hashed as bytes: structs of only int32_t or only int64_t
@@ -99,13 +99,13 @@ typedef struct tg_norm_attributes {
     int64_t feature;
 } tg_norm_attributes;
 
-/* scan. REGION is what a round does, by its number among the trace's; HASH is its. What the
- * gradient saves: the last GIVES of a forward loop's outs, the last TAKES of what a backward one
- * has stacked. */
+/* scan. REGION is the number of the body among the trace's regions, HASH its hash. Values saved for
+ * the gradient are the last SAVES outs of a forward loop, and the last RESTORES stacks of a
+ * backward one. */
 typedef struct tg_scan_attributes {
     int64_t length, reverse;
-    int64_t remat, offload; /* tg_remat; 1: saved floats lie on the host */
-    int64_t gives, takes;
+    int64_t remat, offload; /* tg_remat; 1: saved floats are in the host's memory */
+    int64_t saves, restores;
     int64_t carried, stacked,
         outs; /* operands: carried, stacked, captured; results: carried, outs */
     int64_t region, hash_low, hash_high;

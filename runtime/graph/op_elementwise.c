@@ -395,6 +395,6 @@ tg_tensor *tg_convert(tg_trace *t, tg_tensor *x, tg_dtype dtype)
 {
     tg_convert_attributes attributes = {(int32_t)dtype};
     if (x->type.dtype == dtype)
-        return tg_emit_unchanged(t, x);
+        return tg_value_or_poison(t, x);
     return tg_emit(t, &op_convert, &attributes, &x, 1);
 }

@@ -1,9 +1,9 @@
 /*
- * op_scan.c - loops over slices of stacked tensors. One round is traced, once, on a trace of its
- * own (region.c), so a loop's text and trace do not grow with its length.
+ * op_scan.c - loops over slices of stacked tensors. The body is traced once, on a trace of its own
+ * (region.c), so a loop's text and trace do not grow with its length.
  *
- * In StableHLO a loop is a while over these values, in this order: the number of the round; what
- * rounds hand on; the stacks that they fill; the stacks that they read; what they capture. The
+ * In StableHLO a loop is a while over these values, in this order: the number of the iteration;
+ * carried values; the stacks that iterations fill; the stacks that they read; captured values. The
  * node's results are the second and the third.
  */
 #include "runtime/graph/op_priv.h"
@@ -30,13 +30,13 @@ static tg_type slice_type(const tg_type *stack)
     return tg_type_make(stack->dtype, stack->rank - 1, stack->dims + 1);
 }
 
-/* tg_scan has checked the stacks that rounds read. */
+/* tg_scan has checked the stacks that iterations read. */
 static bn_code infer_scan(const tg_node *node, bn_status *st)
 {
     const tg_scan_attributes *a = node->attributes;
-    const tg_graph *round = &tg_node_region(node)->graph;
+    const tg_graph *body = &tg_node_region(node)->graph;
     for (size_t r = 0; r < node->result_count; r++) {
-        const tg_type *given = &round->outputs[r]->type;
+        const tg_type *given = &body->outputs[r]->type;
         if (r >= (size_t)a->carried) {
             if (given->rank == TG_MAX_RANK)
                 return tg_type_fail(st, "cannot stack, for want of a dimension,", given);
@@ -105,7 +105,7 @@ static void write_types(tg_lowering *l, const tg_node *node)
     }
 }
 
-/* Whether there are rounds left. */
+/* The loop's condition: whether iterations are left. */
 static void write_condition(tg_lowering *l, const tg_node *node)
 {
     const tg_scan_attributes *a = node->attributes;
@@ -127,14 +127,14 @@ static void write_condition(tg_lowering *l, const tg_node *node)
     tg_lowering_printf(l, " : tensor<i1>\n");
 }
 
-/* Names in a round, of extra values: the number of the round, the first stack that is filled,
- * the first that is read, the place in them, zero. */
+/* Names of extra values in the body: the number of the iteration, the first stack that is filled,
+ * the first that is read, the index in the stacks, zero. */
 typedef struct names {
-    unsigned number, filled, read, at, zero;
+    unsigned number, filled, read, index, zero;
 } names;
 
 /* "    ^bb0(%x9: tensor<i32>, %12: ...):" */
-static names write_arguments(tg_lowering *in, const tg_node *node, const tg_graph *round)
+static names write_arguments(tg_lowering *in, const tg_node *node, const tg_graph *body)
 {
     const tg_scan_attributes *a = node->attributes;
     const size_t carried = (size_t)a->carried, results = node->result_count;
@@ -153,27 +153,27 @@ static names write_arguments(tg_lowering *in, const tg_node *node, const tg_grap
         if (fills || reads)
             tg_lowering_extra(in, tg_lowering_fresh(in));
         else
-            tg_lowering_name(in, round->inputs[input]);
+            tg_lowering_name(in, body->inputs[input]);
         tg_lowering_printf(in, ": ");
         tg_lowering_type(in, type_at(node, i));
     }
     tg_lowering_printf(in, "):\n");
-    n.at = n.number;
+    n.index = n.number;
     if (a->reverse) {
-        n.at = write_pair(in, "subtract", write_constant(in, &counter, (double)(a->length - 1)),
-                          n.number);
+        n.index = write_pair(in, "subtract", write_constant(in, &counter, (double)(a->length - 1)),
+                             n.number);
         tg_lowering_printf(in, " : tensor<i32>\n");
     }
     n.zero = write_constant(in, &counter, 0.0);
     return n;
 }
 
-/* ", %x11, %x12, %x12": where the part of a round begins in a stack. */
+/* ", %x11, %x12, %x12": where the slice of an iteration begins in a stack. */
 static void write_starts(tg_lowering *in, const names *n, int32_t rank)
 {
     for (int32_t i = 0; i < rank; i++) {
         tg_lowering_printf(in, ", ");
-        tg_lowering_extra(in, i == 0 ? n->at : n->zero);
+        tg_lowering_extra(in, i == 0 ? n->index : n->zero);
     }
 }
 
@@ -183,7 +183,7 @@ static void write_start_types(tg_lowering *in, int32_t rank)
         tg_lowering_printf(in, ", tensor<i32>");
 }
 
-/* VALUE, a slice of the stack NUMBER, as the round takes it. */
+/* VALUE, the slice of the stack NUMBER. */
 static void write_slice(tg_lowering *in, const names *n, unsigned number, const tg_type *stack,
                         const tg_tensor *value)
 {
@@ -212,14 +212,14 @@ static void write_slice(tg_lowering *in, const names *n, unsigned number, const 
     tg_lowering_printf(in, "\n");
 }
 
-/* Where a value is to lie, as XLA's compilers read it: what JAX writes for a move between kinds of
- * memory. WHERE: pinned_host or device. */
+/* The annotation by which XLA's compilers place a value in a kind of memory, as JAX writes it.
+ * WHERE: pinned_host or device. */
 #define PLACE_HEAD "stablehlo.custom_call @annotate_device_placement("
 #define PLACE_TAIL(where)                                                                          \
     ") {backend_config = \"\", has_side_effect = true, mhlo.frontend_attributes = "                \
     "{_xla_buffer_placement = \"" where "\"}}"
 
-/* VALUE, to lie on the host, under the extra name NAME. */
+/* VALUE moved to the host's memory, under the extra name NAME. */
 static void write_to_host(tg_lowering *in, unsigned name, const tg_tensor *value)
 {
     tg_lowering_printf(in, "    ");
@@ -233,7 +233,8 @@ static void write_to_host(tg_lowering *in, unsigned name, const tg_tensor *value
     tg_lowering_printf(in, "\n");
 }
 
-/* The stack NUMBER with VALUE in its place: PART_NAMES names, of which the last is the stack's. */
+/* The stack NUMBER with VALUE as its slice of this iteration. It takes PART_NAMES names; the last
+ * one is the new stack's. */
 #define PART_NAMES 3
 static void write_part(tg_lowering *in, const names *n, unsigned number, const tg_type *stack,
                        const tg_tensor *value, bool to_host)
@@ -267,81 +268,82 @@ static void write_part(tg_lowering *in, const names *n, unsigned number, const t
     tg_lowering_printf(in, "\n");
 }
 
-/* Results of an iteration: NEXT, its successor's number; stacks from FIRST on, every PART_NAMES. */
-static void write_round_return(tg_lowering *in, const tg_node *node, const tg_graph *round,
-                               const names *n, unsigned next, unsigned first)
+/* The body's results: NEXT, the number of the next iteration; carried values; the new stacks, whose
+ * names are FIRST and each PART_NAMES further. */
+static void write_body_return(tg_lowering *in, const tg_node *node, const tg_graph *body,
+                              const names *n, unsigned next, unsigned first)
 {
     const tg_scan_attributes *a = node->attributes;
     const size_t carried = (size_t)a->carried, slices = (size_t)a->stacked;
     tg_lowering_printf(in, "    stablehlo.return ");
     tg_lowering_extra(in, next);
-    for (size_t i = 0; i < round->output_count; i++) {
+    for (size_t i = 0; i < body->output_count; i++) {
         tg_lowering_printf(in, ", ");
         if (i < carried)
-            tg_lowering_value(in, round->outputs[i]);
+            tg_lowering_value(in, body->outputs[i]);
         else
             tg_lowering_extra(in, first + PART_NAMES * (unsigned)(i - carried));
     }
-    for (size_t i = carried; i < round->input_count; i++) {
+    for (size_t i = carried; i < body->input_count; i++) {
         tg_lowering_printf(in, ", ");
         if (i < carried + slices)
             tg_lowering_extra(in, n->read + (unsigned)(i - carried));
         else
-            tg_lowering_value(in, round->inputs[i]);
+            tg_lowering_value(in, body->inputs[i]);
     }
     tg_lowering_printf(in, " : ");
     write_types(in, node);
     tg_lowering_printf(in, "\n");
 }
 
-/* Whether result R of NODE, a loop, is saved for its gradient, on the host. */
-static bool lies_on_host(const tg_node *node, size_t r)
+/* Whether result R of NODE, a loop, is saved for its gradient in the host's memory. */
+static bool is_saved_on_host(const tg_node *node, size_t r)
 {
     const tg_scan_attributes *a = node->attributes;
-    return a->offload && r >= (size_t)(a->carried + a->outs - a->gives) &&
+    return a->offload && r >= (size_t)(a->carried + a->outs - a->saves) &&
            bn_dtype_is_float(node->results[r].type.dtype);
 }
 
 /*
- * The inputs of a backward iteration from which it recomputes values go through one barrier: saved
- * values and the results of earlier iterations. So nothing is recomputed before the gradient is
- * there. Then values that were saved on the host are loaded.
+ * In a backward body, passes the values that it recomputes others from through one barrier, so that
+ * nothing is recomputed before the gradient is there: carried values, which include the gradient,
+ * and saved values. Then moves back those that were saved in the host's memory.
  */
-static void write_given(tg_lowering *in, const tg_node *node, const tg_graph *round)
+static void write_barrier(tg_lowering *in, const tg_node *node, const tg_graph *body)
 {
     const tg_scan_attributes *a = node->attributes;
-    const size_t end = (size_t)(a->carried + a->stacked), takes = (size_t)a->takes;
+    const size_t end = (size_t)(a->carried + a->stacked), restores = (size_t)a->restores;
     tg_tensor **behind = bn_alloc((end + 1) * sizeof *behind);
     size_t count = 0;
     for (size_t k = 0; k < end; k++)
-        if (k < (size_t)a->carried || k >= end - takes)
-            behind[count++] = round->inputs[k];
-    if (a->remat != TG_REMAT_NONE && takes > 0)
+        if (k < (size_t)a->carried || k >= end - restores)
+            behind[count++] = body->inputs[k];
+    if (a->remat != TG_REMAT_NONE && restores > 0)
         tg_lowering_pass(in, behind, count, "\"stablehlo.optimization_barrier\"(", ")");
     free(behind);
-    for (size_t k = end - takes; a->offload && k < end; k++)
-        if (bn_dtype_is_float(round->inputs[k]->type.dtype))
-            tg_lowering_pass(in, round->inputs + k, 1, PLACE_HEAD, PLACE_TAIL("device"));
+    for (size_t k = end - restores; a->offload && k < end; k++)
+        if (bn_dtype_is_float(body->inputs[k]->type.dtype))
+            tg_lowering_pass(in, body->inputs + k, 1, PLACE_HEAD, PLACE_TAIL("device"));
 }
 
-static void write_round(tg_lowering *l, const tg_node *node)
+static void write_body(tg_lowering *l, const tg_node *node)
 {
     const tg_scan_attributes *a = node->attributes;
-    const tg_graph *round = &tg_node_region(node)->graph;
+    const tg_graph *body = &tg_node_region(node)->graph;
     const size_t carried = (size_t)a->carried;
-    tg_lowering *in = tg_lowering_enter(l, round);
-    const names n = write_arguments(in, node, round);
+    tg_lowering *in = tg_lowering_enter(l, body);
+    const names n = write_arguments(in, node, body);
     for (size_t i = 0; i < (size_t)a->stacked; i++)
         write_slice(in, &n, (unsigned)i, tg_operand_type(node, carried + i),
-                    round->inputs[carried + i]);
-    write_given(in, node, round);
+                    body->inputs[carried + i]);
+    write_barrier(in, node, body);
     tg_lowering_nodes(in);
     const unsigned next = write_pair(in, "add", n.number, write_constant(in, &counter, 1.0));
     tg_lowering_printf(in, " : tensor<i32>\n");
     for (size_t i = carried; i < node->result_count; i++)
-        write_part(in, &n, (unsigned)(i - carried), &node->results[i].type, round->outputs[i],
-                   lies_on_host(node, i));
-    write_round_return(in, node, round, &n, next, next + PART_NAMES);
+        write_part(in, &n, (unsigned)(i - carried), &node->results[i].type, body->outputs[i],
+                   is_saved_on_host(node, i));
+    write_body_return(in, node, body, &n, next, next + PART_NAMES);
     tg_lowering_leave(l, in);
 }
 
@@ -367,7 +369,7 @@ static void lower_scan(tg_lowering *l, const tg_node *node)
     tg_lowering_printf(l, ") ({\n");
     write_condition(l, node);
     tg_lowering_printf(l, "    }, {\n");
-    write_round(l, node);
+    write_body(l, node);
     tg_lowering_printf(l, "    }) : (");
     write_types(l, node);
     tg_lowering_printf(l, ") -> (");
@@ -378,9 +380,9 @@ static void lower_scan(tg_lowering *l, const tg_node *node)
 static double flops_scan(const tg_node *node)
 {
     const tg_scan_attributes *a = node->attributes;
-    tg_graph_cost round;
-    tg_graph_measure(&tg_node_region(node)->graph, &round);
-    return (double)a->length * round.flops;
+    tg_graph_cost body;
+    tg_graph_measure(&tg_node_region(node)->graph, &body);
+    return (double)a->length * body.flops;
 }
 
 /* ---- row ------------------------------------------------------------------------- */
@@ -388,7 +390,7 @@ static double flops_scan(const tg_node *node)
 static const tg_op op_scan = {"scan",
                               "while",
                               "loop",
-                              "rounds over slices of stacked tensors",
+                              "loop over slices of stacked tensors",
                               0,
                               -1,
                               -1,
@@ -402,7 +404,8 @@ const tg_op *const tg_ops_loop[] = {&op_scan, NULL};
 
 /* ---- public call ------------------------------------------------------------------- */
 
-static bool is_loop(tg_trace *t, const tg_loop *loop)
+/* False after putting an error on T. */
+static bool check_loop(tg_trace *t, const tg_loop *loop)
 {
     if (loop->length < 1 || loop->carried_count + loop->outs == 0) {
         tg_trace_fail(t, BN_INVALID, "scan: %lld iterations that give %zu values",
@@ -423,8 +426,8 @@ static bool is_loop(tg_trace *t, const tg_loop *loop)
     return true;
 }
 
-/* Traces the round into P, whose lists are there. */
-static void trace_round(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
+/* Traces the body into P, whose lists have been allocated. */
+static void trace_body(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
 {
     const size_t carried = loop->carried_count;
     for (size_t k = 0; k < carried + loop->stacked_count; k++) {
@@ -434,32 +437,32 @@ static void trace_round(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
             return;
         const tg_type *type = &p->operands[k]->type;
         const tg_type taken = k < carried ? *type : slice_type(type);
-        p->in[k] = tg_round_input(p->round, &taken);
+        p->in[k] = tg_body_input(p->body, &taken);
     }
     for (size_t k = 0; k < carried + loop->outs; k++)
-        p->out[k] = &p->round->poison;
-    loop->body(p->round, loop->context, p->in, p->in + carried, p->out, p->out + carried);
-    for (size_t k = 0; k < carried + loop->outs && p->round->status.code == BN_OK; k++) {
-        tg_tensor *given = tg_trace_resolve(p->round, p->out[k]);
+        p->out[k] = &p->body->poison;
+    loop->body(p->body, loop->context, p->in, p->in + carried, p->out, p->out + carried);
+    for (size_t k = 0; k < carried + loop->outs && p->body->status.code == BN_OK; k++) {
+        tg_tensor *given = tg_trace_resolve(p->body, p->out[k]);
         if (given)
             p->out[k] = given;
         else
-            tg_trace_fail(p->round, BN_INVALID, "scan: an iteration does not give value %zu", k);
+            tg_trace_fail(p->body, BN_INVALID, "scan: an iteration does not give value %zu", k);
     }
 }
 
-/* Puts what the round captured behind what it takes. */
+/* Appends the captured values to the inputs and operands. */
 static void add_captured(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
 {
     const size_t taken = loop->carried_count + loop->stacked_count;
-    const size_t all = taken + p->round->captured_count;
+    const size_t all = taken + p->body->captured_count;
     tg_tensor **in = bn_arena_alloc(t->arena, (all + 1) * sizeof *in);
     tg_tensor **operands = bn_arena_alloc(t->arena, (all + 1) * sizeof *operands);
     memcpy(in, p->in, taken * sizeof *in);
     memcpy(operands, p->operands, taken * sizeof *operands);
     for (size_t i = taken; i < all; i++) {
-        in[i] = p->round->captured[i - taken].inner;
-        operands[i] = p->round->captured[i - taken].outer;
+        in[i] = p->body->captured[i - taken].inner;
+        operands[i] = p->body->captured[i - taken].outer;
     }
     p->in = in;
     p->operands = operands;
@@ -472,9 +475,9 @@ void tg_scan(tg_trace *t, const tg_loop *loop, tg_tensor **results)
     const size_t given = loop->carried_count + loop->outs;
     for (size_t i = 0; i < given; i++)
         results[i] = &t->poison;
-    if (t->status.code != BN_OK || !is_loop(t, loop))
+    if (t->status.code != BN_OK || !check_loop(t, loop))
         return;
-    tg_loop_plan p = {.round = tg_round_open(t),
+    tg_loop_plan p = {.body = tg_body_open(t),
                       .in = bn_arena_alloc(t->arena, (taken + 1) * sizeof *p.in),
                       .operands = bn_arena_alloc(t->arena, (taken + 1) * sizeof *p.operands),
                       .out = bn_arena_alloc(t->arena, given * sizeof *p.out),
@@ -485,9 +488,9 @@ void tg_scan(tg_trace *t, const tg_loop *loop, tg_tensor **results)
                       .remat = loop->remat,
                       .reverse = loop->reverse,
                       .offload = loop->offload};
-    trace_round(t, loop, &p);
-    tg_round_close(p.round);
-    if (!tg_round_sound(p.round))
+    trace_body(t, loop, &p);
+    tg_body_close(p.body);
+    if (!tg_body_check(p.body))
         return;
     add_captured(t, loop, &p);
     const tg_node *node = tg_region_append(t, &op_scan, &p);

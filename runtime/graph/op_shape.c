@@ -217,7 +217,7 @@ tg_tensor *tg_reshape(tg_trace *t, tg_tensor *x, int32_t rank, const int64_t *di
         attributes.at[i] = dims[i];
         same = same && dims[i] == x->type.dims[i];
     }
-    return same ? tg_emit_unchanged(t, x) : tg_emit(t, &op_reshape, &attributes, &x, 1);
+    return same ? tg_value_or_poison(t, x) : tg_emit(t, &op_reshape, &attributes, &x, 1);
 }
 
 tg_tensor *tg_transpose(tg_trace *t, tg_tensor *x, const int *permutation)
@@ -228,7 +228,7 @@ tg_tensor *tg_transpose(tg_trace *t, tg_tensor *x, const int *permutation)
         attributes.at[i] = permutation[i];
         same = same && permutation[i] == i;
     }
-    return same ? tg_emit_unchanged(t, x) : tg_emit(t, &op_transpose, &attributes, &x, 1);
+    return same ? tg_value_or_poison(t, x) : tg_emit(t, &op_transpose, &attributes, &x, 1);
 }
 
 tg_tensor *tg_broadcast(tg_trace *t, tg_tensor *x, int32_t rank, const int64_t *dims,

@@ -228,7 +228,7 @@ static double flops_window(const tg_node *node)
     return flops_windows(&node->results[0].type, node_window(node));
 }
 
-/* The comparisons; the additions are few beside them. */
+/* The comparisons; the additions are few compared to them. */
 static double flops_scatter(const tg_node *node)
 {
     return flops_windows(tg_operand_type(node, 1), node_window(node));

@@ -1,64 +1,64 @@
 /*
- * region.c - what loops do in a round: traces of their own, which live as long as the step and
- * are used again by the next one; variables bound to slices; the table of regions.
+ * region.c - bodies of loops: traces of their own, which live as long as the step and are used
+ * again by the next one; variables bound to slices; the table of regions.
  *
- * How a round gets at values of the outer trace is trace.c's affair (capture), because every
- * operand may be one.
+ * A body's use of values of the outer trace is resolved in trace.c (capture_outer), since every
+ * operand may be such a value.
  */
 #include "runtime/graph/op_attributes.h"
 #include "runtime/graph/trace_priv.h"
 
-tg_trace *tg_round_open(tg_trace *t)
+tg_trace *tg_body_open(tg_trace *t)
 {
     if (t->body_count == t->body_made) {
         bn_grow(&t->bodies, t->body_made + 1, &t->body_capacity, sizeof *t->bodies);
         t->bodies[t->body_made++] = tg_trace_new();
     }
-    tg_trace *round = t->bodies[t->body_count++];
-    tg_trace_begin(round);
-    round->outer = t;
-    round->node_cost_ns = t->node_cost_ns;
-    round->timeline = t->timeline;
-    round->precision = t->precision;
-    round->keeps_places = t->keeps_places;
-    round->scope = t->scope;
-    round->clock = t->clock;
-    tg_trace_phase(round, t->phase);
-    return round;
+    tg_trace *body = t->bodies[t->body_count++];
+    tg_trace_begin(body);
+    body->outer = t;
+    body->node_cost_ns = t->node_cost_ns;
+    body->timeline = t->timeline;
+    body->precision = t->precision;
+    body->keeps_places = t->keeps_places;
+    body->scope = t->scope;
+    body->clock = t->clock;
+    tg_trace_phase(body, t->phase);
+    return body;
 }
 
-void tg_bind(tg_trace *round, tg_tensor *variable, tg_tensor *value)
+void tg_bind(tg_trace *body, tg_tensor *variable, tg_tensor *value)
 {
-    tg_tensor *now = round->status.code == BN_OK ? tg_trace_resolve(round, value) : NULL;
+    tg_tensor *now = body->status.code == BN_OK ? tg_trace_resolve(body, value) : NULL;
     if (!now)
         return;
-    if (variable->kind != TG_KIND_VARIABLE || !round->outer ||
-        (variable->trace == round && variable->epoch == round->epoch)) {
-        tg_trace_fail(round, BN_INVALID,
+    if (variable->kind != TG_KIND_VARIABLE || !body->outer ||
+        (variable->trace == body && variable->epoch == body->epoch)) {
+        tg_trace_fail(body, BN_INVALID,
                       "an iteration of a loop binds variables, each of them once");
         return;
     }
-    bn_grow(&round->bound, round->bound_count + 1, &round->bound_capacity, sizeof *round->bound);
+    bn_grow(&body->bound, body->bound_count + 1, &body->bound_capacity, sizeof *body->bound);
     tg_variable *v = (tg_variable *)variable;
-    round->bound[round->bound_count++] = (tg_bound){.variable = v,
-                                                    .type = variable->type,
-                                                    .trace = variable->trace,
-                                                    .epoch = variable->epoch,
-                                                    .input = v->input,
-                                                    .entry = v->entry,
-                                                    .current = v->current,
-                                                    .assigned = v->assigned};
+    body->bound[body->bound_count++] = (tg_bound){.variable = v,
+                                                  .type = variable->type,
+                                                  .trace = variable->trace,
+                                                  .epoch = variable->epoch,
+                                                  .input = v->input,
+                                                  .entry = v->entry,
+                                                  .current = v->current,
+                                                  .assigned = v->assigned};
     variable->type = now->type;
-    variable->trace = round;
-    variable->epoch = round->epoch;
+    variable->trace = body;
+    variable->epoch = body->epoch;
     v->entry = v->current = now;
     v->assigned = false;
 }
 
-void tg_round_close(tg_trace *round)
+void tg_body_close(tg_trace *body)
 {
-    while (round->bound_count > 0) {
-        const tg_bound *b = &round->bound[--round->bound_count];
+    while (body->bound_count > 0) {
+        const tg_bound *b = &body->bound[--body->bound_count];
         tg_variable *v = b->variable;
         v->head.type = b->type;
         v->head.trace = b->trace;
@@ -68,17 +68,17 @@ void tg_round_close(tg_trace *round)
         v->current = b->current;
         v->assigned = b->assigned;
     }
-    tg_scope_changed(round->outer);
+    tg_scope_changed(body->outer);
 }
 
-bool tg_round_sound(tg_trace *round)
+bool tg_body_check(tg_trace *body)
 {
-    if (round->status.code != BN_OK && round->outer->status.code == BN_OK)
-        round->outer->status = round->status;
-    return round->outer->status.code == BN_OK;
+    if (body->status.code != BN_OK && body->outer->status.code == BN_OK)
+        body->outer->status = body->status;
+    return body->outer->status.code == BN_OK;
 }
 
-/* The hash of GRAPH: all of its trace so far, and which values it takes and gives. */
+/* The hash of GRAPH: of its whole trace so far, and of which values are inputs and outputs. */
 static tg_hash region_hash(const tg_graph *g)
 {
     const uint32_t head[2] = {(uint32_t)g->input_count, (uint32_t)g->output_count};
@@ -92,23 +92,23 @@ static tg_hash region_hash(const tg_graph *g)
 
 tg_node *tg_region_append(tg_trace *t, const tg_op *op, const tg_loop_plan *p)
 {
-    tg_graph graph = {.trace = p->round,
+    tg_graph graph = {.trace = p->body,
                       .inputs = p->in,
                       .outputs = p->out,
                       .input_count = p->carried + p->stacked + p->captured,
                       .output_count = p->carried + p->outs,
-                      .end_node = p->round->node_count};
+                      .end_node = p->body->node_count};
     graph.hash = region_hash(&graph);
     const size_t number = t->region_count++;
     bn_grow(&t->regions, number + 1, &t->region_capacity, sizeof *t->regions);
     t->regions[number] = bn_arena_alloc(t->arena, sizeof **t->regions);
-    *t->regions[number] = (tg_region){.body = p->round, .graph = graph, .derived = p->derived};
+    *t->regions[number] = (tg_region){.body = p->body, .graph = graph, .derived = p->derived};
     const tg_scan_attributes a = {.length = p->length,
                                   .reverse = p->reverse,
                                   .remat = p->remat,
                                   .offload = p->offload,
-                                  .gives = (int64_t)p->gives,
-                                  .takes = (int64_t)p->takes,
+                                  .saves = (int64_t)p->saves,
+                                  .restores = (int64_t)p->restores,
                                   .carried = (int64_t)p->carried,
                                   .stacked = (int64_t)p->stacked,
                                   .outs = (int64_t)p->outs,

@@ -19,10 +19,10 @@ typedef struct tg_stretch {
 /* ON: from the next tg_trace_begin on, the clock is read wherever scope or phase change between
  * two nodes. Off, the default, costs a comparison for each scope. */
 void tg_trace_time_scopes(tg_trace *trace, bool on);
-/* The stretches since tg_trace_begin, of which the last ends now; rounds of loops are among them.
+/* The stretches since tg_trace_begin, of which the last ends now; bodies of loops are among them.
  * *LIST is the trace's, and lives until the next tg_trace_begin. 0 where scopes are not timed. */
 size_t tg_trace_stretches(tg_trace *trace, const tg_stretch **list);
-/* Calls VISIT for each node that was traced since tg_trace_begin, then for those of loops' rounds:
+/* Calls VISIT for each node that was traced since tg_trace_begin, then for those of loops' bodies:
  * tg_trace_traced of them. */
 void tg_trace_visit(const tg_trace *trace, void (*visit)(void *context, const tg_node *node),
                     void *context);
@@ -54,7 +54,7 @@ void tg_trace_scope(const tg_trace *trace, bn_text *out);
 
 /* ---- annotations ---------------------------------------------------------------- */
 
-/* Where annotations and scopes are noted from here on, in loops' rounds, too; NULL: nowhere. */
+/* Where annotations and scopes are noted from here on, in loops' bodies, too; NULL: nowhere. */
 void tg_trace_set_timeline(tg_trace *trace, bn_timeline *timeline);
 /* Begins a span NAME, which is copied, of the host's work in the timeline, until the matching end.
  * Spans nest, with scopes, too, and change neither graph nor hash. A captured step that is replayed

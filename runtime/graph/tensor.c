@@ -187,7 +187,7 @@ tg_tensor *tg_node_result(const tg_node *node, size_t index)
 
 /* ---- which line of the source made them ------------------------------------------- */
 
-/* A table beside the nodes, so that a trace that keeps no places is as it would be without them. */
+/* A table next to the nodes, so that a trace without source locations costs nothing. */
 
 /* Nodes without a place get PLACE. */
 void tg_place_nodes(tg_trace *t, tg_place place)

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AHEAD_BYTES 1024
+#define AHEAD_BYTES     1024 /* how far ahead of appending memory is prefetched: some ten nodes */
+#define INLINE_OPERANDS 8    /* resolved on the stack; nodes of more operands use the arena */
 
 const tg_op tg_op_input = {.name = "input",
                            .stablehlo = "",
@@ -44,7 +45,7 @@ void tg_trace_free(tg_trace *t)
 {
     if (!t)
         return;
-    if (!t->outer) /* rounds keep what their trace keeps */
+    if (!t->outer) /* a loop body is counted with its outer trace */
         tg_trace_keep_places(t, false);
     bn_arena_free(t->arena);
     bn_arena_free(t->tensors);
@@ -94,12 +95,12 @@ tg_precision tg_trace_precision(const tg_trace *t)
 void tg_trace_begin(tg_trace *t)
 {
     bn_arena_reset(t->arena);
-    bn_arena_rewind(t->tensors); /* stale handles are read, not followed */
+    bn_arena_rewind(t->tensors); /* stale handles still point to tensors, of an older epoch */
     t->epoch++;
     t->status.code = BN_OK;
     t->phase = TG_PHASE_FORWARD;
     t->scope = NULL;
-    tg_record_begin(t);
+    tg_hash_begin(t);
     t->node_count = 0;
     t->value_count = 0;
     t->input_count = 0;
@@ -139,7 +140,7 @@ tg_phase tg_trace_phase(tg_trace *t, tg_phase phase)
     tg_phase before = t->phase;
     if (phase != before) {
         /* Phases decide where a step is cut, so they belong to its structure. */
-        tg_record_mark(t, (uint32_t)phase);
+        tg_hash_mark(t, (uint32_t)phase);
         t->phase = phase;
         tg_scope_changed(t);
     }
@@ -148,8 +149,8 @@ tg_phase tg_trace_phase(tg_trace *t, tg_phase phase)
 
 /* ---- appending -------------------------------------------------------------- */
 
-/* A step of the device leaves the host's caches cold; both arenas are written in order, so
- * the next lines can be asked for in time. */
+/* The host's caches are cold after it waited for the device. Both arenas are written in order, so
+ * the lines to be written next are known. */
 static void fetch_ahead(const void *node, const void *values)
 {
     __builtin_prefetch((const char *)node + AHEAD_BYTES, 1);
@@ -187,7 +188,7 @@ static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes
                                 .result = (uint16_t)i,
                                 .node = node};
     t->nodes[t->node_count++] = node;
-    /* A front end that costs more than ours, emulated. */
+    /* Emulates a framework whose tracing is slower. */
     if (t->node_cost_ns)
         bn_wait_busily(t->node_cost_ns);
     return node;
@@ -199,7 +200,7 @@ static tg_tensor *variable_enter(tg_trace *t, tg_variable *v)
     tg_node *node = node_append(t, &tg_op_input, &v->head.type, 0, 1);
     node->variable = v;
     node->results[0].type = v->head.type;
-    tg_record_node(t, node);
+    tg_hash_node(t, node);
     bn_grow(&t->inputs, t->input_count + 1, &t->input_capacity, sizeof *t->inputs);
     v->input = (uint32_t)t->input_count;
     t->inputs[t->input_count++] = node->results;
@@ -207,18 +208,18 @@ static tg_tensor *variable_enter(tg_trace *t, tg_variable *v)
     return v->entry;
 }
 
-tg_tensor *tg_round_input(tg_trace *round, const tg_type *type)
+tg_tensor *tg_body_input(tg_trace *body, const tg_type *type)
 {
-    if (round->status.code != BN_OK)
-        return &round->poison;
-    tg_node *node = node_append(round, &tg_op_input, type, 0, 1);
+    if (body->status.code != BN_OK)
+        return &body->poison;
+    tg_node *node = node_append(body, &tg_op_input, type, 0, 1);
     node->results[0].type = *type;
-    tg_record_node(round, node);
+    tg_hash_node(body, node);
     return node->results;
 }
 
-/* TENSOR of the outer trace, in the round T: an input of the round, made at first use. */
-static tg_tensor *capture(tg_trace *t, tg_tensor *tensor, const char *op)
+/* TENSOR of the outer trace as an input of the loop body T, made at first use. */
+static tg_tensor *capture_outer(tg_trace *t, tg_tensor *tensor, const char *op)
 {
     tg_tensor *outer = resolve(t->outer, tensor, op);
     if (!outer) {
@@ -229,7 +230,7 @@ static tg_tensor *capture(tg_trace *t, tg_tensor *tensor, const char *op)
     for (size_t i = 0; i < t->captured_count; i++)
         if (t->captured[i].outer == outer)
             return t->captured[i].inner;
-    tg_tensor *inner = tg_round_input(t, &outer->type);
+    tg_tensor *inner = tg_body_input(t, &outer->type);
     if (inner->kind != TG_KIND_VALUE)
         return NULL;
     bn_grow(&t->captured, t->captured_count + 1, &t->captured_capacity, sizeof *t->captured);
@@ -237,11 +238,11 @@ static tg_tensor *capture(tg_trace *t, tg_tensor *tensor, const char *op)
     return inner;
 }
 
-/* OP is for the message. */
+/* TENSOR as a value of T; NULL after putting an error on T, whose message names OP. */
 static tg_tensor *resolve(tg_trace *t, tg_tensor *tensor, const char *op)
 {
     if (t->outer && tensor->kind != TG_KIND_POISON && !in_trace(t, tensor))
-        return capture(t, tensor, op);
+        return capture_outer(t, tensor, op);
     if (tensor->kind == TG_KIND_VALUE) {
         if (in_trace(t, tensor))
             return tensor;
@@ -283,14 +284,14 @@ tg_tensor *tg_emit(tg_trace *t, const tg_op *op, const void *attributes, tg_tens
     return tg_emit_many(t, op, attributes, operands, count, (size_t)op->results);
 }
 
-/* The host computes NODE now: its result is as one that an earlier graph put out. */
+/* Computes NODE on the host now. Later graphs take its result as an input. */
 static bn_code run_on_host(tg_trace *t, tg_node *node, bn_status *st)
 {
     if (!t->hooks.host || t->outer)
-        return bn_fail(st, BN_NOT_SUPPORTED, "the host computes it, and %s",
-                       t->outer ? "a loop runs on the device" : "this trace has none behind it");
+        return bn_fail(st, BN_NOT_SUPPORTED, "it is computed on the host, which is not possible %s",
+                       t->outer ? "in a loop" : "in a trace without a runtime");
     bn_code code = t->hooks.host(t->hooks.context, t, node, st);
-    node->results[0].born = true;
+    node->results[0].materialized = true;
     t->breaks++;
     return code;
 }
@@ -305,14 +306,14 @@ static bn_code call_hooks(tg_trace *t, tg_node *node, bn_status *st)
 tg_tensor *tg_emit_many(tg_trace *t, const tg_op *op, const void *attributes,
                         tg_tensor *const *operands, size_t count, size_t results)
 {
-    tg_tensor *values[8], **resolved = values;
+    tg_tensor *values[INLINE_OPERANDS], **resolved = values;
     if (t->status.code != BN_OK)
         return &t->poison;
     if (count > UINT16_MAX || results > UINT16_MAX) {
         tg_trace_fail(t, BN_INVALID, "%s: %zu operands, %zu results", op->name, count, results);
         return &t->poison;
     }
-    if (count > sizeof values / sizeof *values)
+    if (count > INLINE_OPERANDS)
         resolved = bn_arena_alloc(t->arena, count * sizeof *resolved);
     /* Operands first: a variable's entry node must precede the node that uses it. */
     for (size_t i = 0; i < count; i++)
@@ -326,7 +327,7 @@ tg_tensor *tg_emit_many(tg_trace *t, const tg_op *op, const void *attributes,
         tg_trace_fail(t, st.code, "%s: %s", op->name, st.message);
         return &t->poison;
     }
-    tg_record_node(t, node);
+    tg_hash_node(t, node);
     if (call_hooks(t, node, &st) != BN_OK) {
         tg_trace_fail(t, st.code, "%s: %s", op->name, st.message);
         return &t->poison;
@@ -334,7 +335,7 @@ tg_tensor *tg_emit_many(tg_trace *t, const tg_op *op, const void *attributes,
     return node->results;
 }
 
-tg_tensor *tg_emit_unchanged(tg_trace *t, tg_tensor *x)
+tg_tensor *tg_value_or_poison(tg_trace *t, tg_tensor *x)
 {
     tg_tensor *value = t->status.code == BN_OK ? tg_trace_resolve(t, x) : NULL;
     return value ? value : &t->poison;

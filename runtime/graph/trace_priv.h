@@ -19,12 +19,12 @@ typedef struct tg_scalar_memo {
     tg_tensor *tensor;
 } tg_scalar_memo;
 
-/* A value of the outer trace that a round uses, and what it is in the round. */
+/* A value of the outer trace that a loop body uses, and the body's input for it. */
 typedef struct tg_capture {
     tg_tensor *outer, *inner;
 } tg_capture;
 
-/* A variable that a round binds, as it was before (tg_bind). */
+/* A variable that a loop body binds, as it was before (tg_bind). */
 typedef struct tg_bound {
     tg_variable *variable;
     tg_type type;
@@ -35,18 +35,18 @@ typedef struct tg_bound {
 } tg_bound;
 
 /*
- * An iteration of a loop: a graph over a trace of its own, BODY. Its inputs are what is
- * carried, slices, what is captured; its outputs what is handed on and parts of stacks. Other
- * loops may have regions over the same BODY: gradients go on in it.
+ * An iteration of a loop: a graph over a trace of its own, BODY. Its inputs are carried values,
+ * slices and captured values; its outputs are the next carried values and slices of stacks. Other
+ * loops may have regions over the same BODY: gradients are appended to it.
  */
 struct tg_region {
     tg_trace *body;
     tg_graph graph;
-    tg_node *richer; /* a loop of the same rounds that gives these results and more, or NULL */
+    tg_node *extended; /* a loop over the same body whose results begin with this one's, or NULL */
     bool derived;    /* a gradient made it */
 };
 
-/* When scopes and phases changed, in a trace and in its rounds. */
+/* When scopes and phases changed, in a trace and in its loop bodies. */
 typedef struct tg_scope_clock {
     tg_stretch *list;
     size_t count, capacity;
@@ -67,9 +67,9 @@ struct tg_trace {
     char record[4096]; /* that hash, then records not yet hashed */
     size_t record_used;
     const tg_scope *scope;
-    tg_scope_clock *clock; /* NULL: scopes are not timed; of a round, that of the outer trace */
+    tg_scope_clock *clock; /* NULL: scopes are not timed; of a loop body, that of the outer trace */
     bn_arena *arena;       /* nodes, attributes, graphs */
-    bn_arena *tensors;     /* values only, so that a stale handle still meets a tensor */
+    bn_arena *tensors;     /* values only, so that a stale handle still points to a tensor */
     tg_node **nodes;
     size_t node_count, node_capacity;
     uint32_t value_count;
@@ -77,10 +77,10 @@ struct tg_trace {
     size_t input_count, input_capacity;
     tg_variable **assigned;
     size_t assigned_count, assigned_capacity;
-    tg_trace *outer;      /* of a round: the trace that has the loop; else NULL */
-    tg_capture *captured; /* of a round */
+    tg_trace *outer;      /* of a loop body: the trace that has the loop; else NULL */
+    tg_capture *captured; /* of a loop body */
     size_t captured_count, captured_capacity;
-    tg_bound *bound; /* of a round */
+    tg_bound *bound; /* of a loop body */
     size_t bound_count, bound_capacity;
     tg_region **regions; /* of this trace's loops */
     size_t region_count, region_capacity;
@@ -98,10 +98,11 @@ struct tg_trace {
 /* A trace's value for TENSOR, registering a variable's entry at first use; NULL
  * after putting an error on the trace. */
 tg_tensor *tg_trace_resolve(tg_trace *trace, tg_tensor *tensor);
-/* Nodes that have no place yet stand at PLACE, if the trace keeps places (tensor.c). */
+/* Sets the source location of nodes that have none to PLACE, if the trace keeps locations
+ * (tensor.c). */
 void tg_place_nodes(tg_trace *trace, tg_place place);
 void tg_scope_clock_free(tg_scope_clock *clock);
-/* Scope or phase of T are others from here on. */
+/* Scope or phase of T have changed. */
 void tg_clock_note(tg_trace *t);
 static inline void tg_scope_changed(tg_trace *t)
 {
@@ -117,24 +118,24 @@ static inline void tg_scope_enter(tg_trace *t, const tg_scope *scope)
     tg_scope_changed(t);
 }
 
-/* ---- rounds of loops (region.c, but for tg_round_input) ---------------------- */
+/* ---- bodies of loops (region.c; tg_body_input: trace.c) ---------------------- */
 
-/* An empty trace for a round of T. */
-tg_trace *tg_round_open(tg_trace *t);
-/* A value that the round takes. */
-tg_tensor *tg_round_input(tg_trace *round, const tg_type *type);
+/* An empty trace for the body of a loop of T. */
+tg_trace *tg_body_open(tg_trace *t);
+/* A new input of BODY. */
+tg_tensor *tg_body_input(tg_trace *body, const tg_type *type);
 /* Restores bound variables. */
-void tg_round_close(tg_trace *round);
-/* False after passing ROUND's error to the trace that has the loop. */
-bool tg_round_sound(tg_trace *round);
+void tg_body_close(tg_trace *body);
+/* Passes BODY's error to the outer trace. Whether the outer trace is free of errors. */
+bool tg_body_check(tg_trace *body);
 /* A loop that is about to be appended. All lists live as long as the trace. */
 typedef struct tg_loop_plan {
-    tg_trace *round;
-    tg_tensor **in;       /* in the round: carried, slices, captured */
-    tg_tensor **operands; /* the same outside */
-    tg_tensor **out;      /* in the round: what it hands on, then parts of stacks */
+    tg_trace *body;
+    tg_tensor **in;       /* of the body: carried, slices, captured */
+    tg_tensor **operands; /* what they are in the outer trace: carried, stacks, captured */
+    tg_tensor **out;      /* of the body: next carried values, then slices of stacks */
     size_t carried, stacked, captured, outs;
-    size_t gives, takes; /* tg_scan_attributes */
+    size_t saves, restores; /* tg_scan_attributes */
     int64_t length;
     tg_remat remat;
     bool reverse, derived, offload;
@@ -162,11 +163,11 @@ void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, 
 
 /* HASH with SIZE bytes joined to it. */
 tg_hash tg_hash_absorb(tg_hash hash, const void *bytes, size_t size);
-/* Starts the trace's hash anew. */
-void tg_record_begin(tg_trace *trace);
+/* Starts the trace's hash. */
+void tg_hash_begin(tg_trace *trace);
 /* Joins a number that is part of the trace's structure, as a phase is. */
-void tg_record_mark(tg_trace *trace, uint32_t mark);
+void tg_hash_mark(tg_trace *trace, uint32_t mark);
 /* Joins NODE, whose operands and attributes are set. */
-void tg_record_node(tg_trace *trace, const tg_node *node);
+void tg_hash_node(tg_trace *trace, const tg_node *node);
 
 #endif

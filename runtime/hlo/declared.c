@@ -217,7 +217,7 @@ static void note_words(shlo_declared *to, const Hlo__Wire__Words *words)
 {
     for (size_t i = 0; words && i < words->n_entries; i++) {
         const char *key = words->entries[i]->key, *value = words->entries[i]->value;
-        shlo_note_spread(to, (shlo_piece){key, strlen(key)}, (shlo_piece){value, strlen(value)});
+        shlo_note_sharding(to, (shlo_piece){key, strlen(key)}, (shlo_piece){value, strlen(value)});
     }
 }
 

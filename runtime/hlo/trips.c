@@ -1,7 +1,8 @@
 /*
- * trips.c - how often a loop runs. The compiler's program does not say it, so it is found from the
- * loop's condition: a comparison of an element of what the loop carries, to which the body adds a
- * constant, with a constant or with an element that the body leaves alone.
+ * trips.c - trip counts of loops. A count follows from the loop's condition: a comparison of a
+ * carried element, to which the body adds a constant, with a constant or with a carried element
+ * that the body does not change. For other loops it is the count that the program states, if it
+ * does.
  */
 #include "runtime/hlo/hlo_priv.h"
 

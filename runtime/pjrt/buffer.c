@@ -32,7 +32,7 @@ static PJRT_Buffer_MemoryLayout tiled(const int64_t *order, size_t rank)
     };
 }
 
-/* ORDER is how the device is to lay out the dense row-major DATA; NULL: as it likes. */
+/* Sends DATA, dense row-major. The device lays it out in ORDER; NULL: in its default layout. */
 static bn_code from_host(rt_client *client, const void *data, rt_dtype dtype, const int64_t *dims,
                          size_t rank, const int64_t *order, PJRT_HostBufferSemantics semantics,
                          rt_buffer **buffer, rt_event **host_done, bn_status *st)
@@ -211,13 +211,13 @@ bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data, size
             order[i] = (int64_t)(rank - 1 - i);
         return fetch(client, buffer, order, rank, data, size, st);
     }
-    char *lying = malloc(size + 1);
-    if (!lying)
+    char *rearranged = malloc(size + 1);
+    if (!rearranged)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a copy of %zu bytes", size);
-    code = fetch(client, buffer, order, rank, lying, size, st);
+    code = fetch(client, buffer, order, rank, rearranged, size, st);
     if (code == BN_OK)
-        rearrange(data, lying, bn_dtype_bytes(dtype), dims, rank, order, false);
-    free(lying);
+        rearrange(data, rearranged, bn_dtype_bytes(dtype), dims, rank, order, false);
+    free(rearranged);
     return code;
 }
 
@@ -225,7 +225,7 @@ bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data, size
 
 /* Whether BUFFER lies by ORDER, and its contents, as they lie, are the SIZE bytes LYING. */
 static bn_code check_laid_out(rt_client *client, rt_buffer *buffer, const int64_t *order,
-                              size_t rank, const void *lying, size_t size, bool *good,
+                              size_t rank, const void *rearranged, size_t size, bool *good,
                               bn_status *st)
 {
     int64_t found[RT_MAX_RANK];
@@ -237,7 +237,7 @@ static bn_code check_laid_out(rt_client *client, rt_buffer *buffer, const int64_
     if (!back)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a copy of %zu bytes", size);
     code = fetch(client, buffer, order, rank, back, size, st);
-    *good = code == BN_OK && memcmp(back, lying, size) == 0;
+    *good = code == BN_OK && memcmp(back, rearranged, size) == 0;
     free(back);
     return code;
 }
@@ -251,33 +251,34 @@ bn_code rt_buffer_from_host_laid_out(rt_client *client, const void *data, rt_dty
     size_t size = bn_dtype_bytes(dtype);
     for (size_t i = 0; i < rank; i++)
         size *= (size_t)dims[i];
-    char *lying = malloc(size + 1);
-    if (!lying)
+    char *rearranged = malloc(size + 1);
+    if (!rearranged)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a copy of %zu bytes", size);
-    rearrange(lying, data, bn_dtype_bytes(dtype), dims, rank, order, true);
+    rearrange(rearranged, data, bn_dtype_bytes(dtype), dims, rank, order, true);
     bn_code code = BN_OK;
     bool good = false;
-    /* A plugin either puts the rows in the order that is asked for, or notes the order and copies
-     * the bytes as they are: then they must come in that order. The contents show which. */
-    for (int way = 1; way <= 2 && code == BN_OK && !good; way++) {
-        if (client->lays_out && way != client->lays_out)
+    /* Which of both a plugin does shows when the contents are read back. */
+    for (rt_ordering tried = RT_ORDERING_REARRANGES;
+         tried <= RT_ORDERING_COPIES && code == BN_OK && !good; tried++) {
+        if (client->ordering && tried != client->ordering)
             continue;
-        code = send(client, way == 1 ? data : lying, dtype, dims, rank, order, buffer, st);
-        good = client->lays_out != 0;
+        code = send(client, tried == RT_ORDERING_COPIES ? rearranged : data, dtype, dims, rank,
+                    order, buffer, st);
+        good = client->ordering != RT_ORDERING_UNKNOWN;
         if (code == BN_OK && !good) {
-            code = check_laid_out(client, *buffer, order, rank, lying, size, &good, st);
+            code = check_laid_out(client, *buffer, order, rank, rearranged, size, &good, st);
             if (!good)
                 rt_buffer_release(client, *buffer);
-            else if (memcmp(data, lying, size) != 0) /* else both ways are the same */
-                client->lays_out = way;
+            else if (memcmp(data, rearranged, size) != 0) /* equal bytes tell nothing */
+                client->ordering = tried;
         }
     }
-    free(lying);
+    free(rearranged);
     if (code == BN_OK && !good) {
         bn_text text = {0};
         (void)bn_text_layout(&text, order, rank);
         code = bn_fail(st, BN_NOT_SUPPORTED,
-                       "the plugin does not lay out an argument as the program wants it, %s}",
+                       "the plugin does not lay out an argument as the program takes it, %s}",
                        text.data);
         bn_text_free(&text);
     }

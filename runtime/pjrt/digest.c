@@ -140,14 +140,14 @@ void rt_program_digest_of(const char *format, const void *bytes, size_t size,
     const span all = {bytes, (const unsigned char *)bytes + size};
     span rest = all;
     field f;
-    bool bad = false, told = false;
+    bool bad = false, found = false;
     *digest = (rt_program_digest){.bytes = (int64_t)size};
     if (strcmp(format, "hlo") == 0)
-        told = add_module(digest, all);
+        found = add_module(digest, all);
     else if (strcmp(format, "hlo_with_config") == 0)
-        while (!told && next_field(&rest, &f, &bad))
-            told = f.number == HLO_MODULE && f.has_inside && add_module(digest, f.inside);
-    if (told)
+        while (!found && next_field(&rest, &f, &bad))
+            found = f.number == HLO_MODULE && f.has_inside && add_module(digest, f.inside);
+    if (found)
         return;
     /* No module that we can read: its bytes as they are. */
     *digest = (rt_program_digest){.bytes = (int64_t)size, .instructions = -1};

@@ -27,7 +27,7 @@ static void fired(PJRT_Error *error, void *argument)
 {
     bn_completion *done = argument;
     const rt_plugin *plugin = done->owner;
-    bn_completion_tell(done, bn_now_ns());
+    bn_completion_set(done, bn_now_ns());
     /* rt_event_await reports the failure. */
     if (error)
         (void)(rt_error_take(plugin, error, RT_STAGE_EXECUTE, NULL) == BN_OK);

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* BN_PLUGIN where the executable is not what is asked for always: one replica of one partition, for
- * one device. Figures that a plugin does not report are not checked. */
+/* BN_PLUGIN unless the executable has one replica of one partition on one device, which is all that
+ * bench asks for. A number that the plugin does not report is not checked. */
 static bn_code check_devices(const rt_executable *executable, bn_status *st)
 {
     const rt_plugin *plugin = executable->plugin;
@@ -24,22 +24,22 @@ static bn_code check_devices(const rt_executable *executable, bn_status *st)
     PJRT_LoadedExecutable_AddressableDevices_Args devices =
         RT_ARGS(PJRT_LoadedExecutable_AddressableDevices, .executable = executable->loaded,
                 .num_addressable_devices = 1);
-    const bool replicas_told =
+    const bool has_replicas =
         RT_CALL(plugin, PJRT_Executable_NumReplicas, &replicas, RT_STAGE_OTHER, NULL) == BN_OK;
-    const bool partitions_told =
+    const bool has_partitions =
         RT_CALL(plugin, PJRT_Executable_NumPartitions, &partitions, RT_STAGE_OTHER, NULL) == BN_OK;
-    const bool devices_told =
+    const bool has_devices =
         executable->loaded && RT_CALL(plugin, PJRT_LoadedExecutable_AddressableDevices, &devices,
                                       RT_STAGE_OTHER, NULL) == BN_OK;
-    if ((replicas_told && replicas.num_replicas != 1) ||
-        (partitions_told && partitions.num_partitions != 1) ||
-        (devices_told && devices.num_addressable_devices != 1))
+    if ((has_replicas && replicas.num_replicas != 1) ||
+        (has_partitions && partitions.num_partitions != 1) ||
+        (has_devices && devices.num_addressable_devices != 1))
         return bn_fail(st, BN_PLUGIN,
                        "one replica of one partition on one device was asked for, and the plugin "
                        "compiled %zu of %zu on %zu",
-                       replicas_told ? replicas.num_replicas : 1,
-                       partitions_told ? partitions.num_partitions : 1,
-                       devices_told ? devices.num_addressable_devices : 1);
+                       has_replicas ? replicas.num_replicas : 1,
+                       has_partitions ? partitions.num_partitions : 1,
+                       has_devices ? devices.num_addressable_devices : 1);
     return BN_OK;
 }
 
@@ -161,7 +161,7 @@ bn_code rt_executable_load(rt_client *client, const void *bytes, size_t size,
 static void memory_describe(const rt_executable *executable, rt_executable_stats *stats)
 {
     const rt_plugin *plugin = executable->plugin;
-    /* -1 beforehand: a plugin older than a figure does not write it. */
+    /* Initially -1, unknown: a plugin of an older version does not write newer members. */
     PJRT_Executable_GetCompiledMemoryStats_Args args =
         RT_ARGS(PJRT_Executable_GetCompiledMemoryStats, .executable = executable->handle,
                 .generated_code_size_in_bytes = -1, .argument_size_in_bytes = -1,
@@ -180,7 +180,7 @@ static void memory_describe(const rt_executable *executable, rt_executable_stats
         stats->host_result_bytes = args.host_output_size_in_bytes;
         stats->host_temp_bytes = args.host_temp_size_in_bytes;
     }
-    /* Zero is no size of code: the plugin does not count it there. */
+    /* 0 means that the plugin does not report the size of the code here. */
     if (stats->code_bytes > 0)
         return;
     stats->code_bytes = -1;
@@ -281,7 +281,7 @@ bn_code rt_executable_fingerprint(const rt_executable *executable, char **text, 
                                  text, st);
     if (code != BN_NOT_SUPPORTED || !executable->loaded)
         return code;
-    /* The older place of the same figure. */
+    /* Older plugins have it at the loaded executable. */
     PJRT_LoadedExecutable_Fingerprint_Args old =
         RT_ARGS(PJRT_LoadedExecutable_Fingerprint, .executable = executable->loaded);
     code = RT_CALL(plugin, PJRT_LoadedExecutable_Fingerprint, &old, RT_STAGE_OTHER, st);
@@ -296,7 +296,7 @@ bn_code rt_executable_optimized(const rt_executable *executable, char format[32]
     PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE};
     PJRT_Executable_OptimizedProgram_Args args = RT_ARGS(
         PJRT_Executable_OptimizedProgram, .executable = executable->handle, .program = &program);
-    /* The first call gives the size, the second fills the room. */
+    /* The first call returns the size, the second one the program. */
     bn_code code =
         RT_CALL(executable->plugin, PJRT_Executable_OptimizedProgram, &args, RT_STAGE_OTHER, st);
     if (code != BN_OK)

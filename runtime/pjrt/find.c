@@ -20,9 +20,9 @@
 
 /* A known runtime is one row. WHEEL is the path below a folder of unpacked
  * wheels; SITE the path below a Python installation's packages, where the same
- * library is commonly installed; BESIDE the name beside our own binary. */
+ * library is commonly installed; BUNDLED the name next to our own binary. */
 static const struct known {
-    const char *name, *source, *wheel, *site, *beside;
+    const char *name, *source, *wheel, *site, *bundled;
     const char *variable; /* environment variable with its path */
     const char *get;      /* how to get it */
 } known_runtimes[] = {
@@ -51,7 +51,7 @@ static const struct known {
      .get = "make runtime-cuda"},
     {.name = "sim",
      .source = "simulated device, built with the program",
-     .beside = "libpjrt_sim.so",
+     .bundled = "libpjrt_sim.so",
      .get = "make"},
 };
 enum { KNOWN_COUNT = sizeof known_runtimes / sizeof known_runtimes[0] };
@@ -241,21 +241,21 @@ static bn_code try_python(struct search *search, const char *site, bool *found, 
 }
 
 /* In the build's folder, or where an installation puts it. */
-static bn_code try_beside(struct search *search, const char *name, bool *found, bn_status *st)
+static bn_code try_bundled(struct search *search, const char *name, bool *found, bn_status *st)
 {
-    static const char *const beside[] = {".", "../lib/bench", NULL};
-    return try_own(search, beside, name, found, st);
+    static const char *const folders[] = {".", "../lib/bench", NULL};
+    return try_own(search, folders, name, found, st);
 }
 
 bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st)
 {
     struct search search = {.path = path, .path_size = path_size};
     bool found = false;
-    bn_code code = try_beside(&search, "libpjrt_record.so", &found, st);
+    bn_code code = try_bundled(&search, "libpjrt_record.so", &found, st);
     const bool passed = search.passed.length > 0;
     if (code == BN_OK && !found)
         code = bn_fail(st, BN_NOT_FOUND, "the recorder, libpjrt_record.so, is %s%s (searched: %s)",
-                       passed ? "passed over: " : "not beside bench",
+                       passed ? "passed over: " : "not next to bench",
                        passed ? search.passed.data : "", places_of(&search));
     search_free(&search);
     return code;
@@ -293,8 +293,8 @@ static bn_code find_known(struct search *search, const struct known *known, bn_s
         code = try_wheels(search, known->wheel, &found, st);
     if (code == BN_OK && !found && known->site)
         code = try_python(search, known->site, &found, st);
-    if (code == BN_OK && !found && known->beside)
-        code = try_beside(search, known->beside, &found, st);
+    if (code == BN_OK && !found && known->bundled)
+        code = try_bundled(search, known->bundled, &found, st);
     if (found || code != BN_OK)
         return code;
     const bool passed = search->passed.length > 0;

@@ -5,7 +5,7 @@
  * A build may replace a plugin at any moment, or the folder that it is in. So the file is hashed
  * before it is loaded, and checked again after. What was loaded is what was hashed if the loader
  * mapped the file that was hashed, and its path names that file, unchanged, both times. Loading
- * /proc/self/fd/N would need no second look. But a plugin then could not find the libraries beside
+ * /proc/self/fd/N would need no second look. But a plugin then could not find the libraries next to
  * it, which it names by $ORIGIN.
  *
  * Which file is mapped, /proc/self/maps says (proc_pid_maps(5)). Of a file on an overlay Linux 6.18

@@ -46,7 +46,7 @@ BN_MUST_USE bn_code rt_plugin_find(const char *name, char *path, size_t path_siz
 /* Appends where rt_plugin_find looks for the known runtime NAME, up to where it finds one. */
 void rt_plugin_places(const char *name, bn_text *out);
 
-/* Path of the recorder, a plugin that stands before another one (runtime/record/): it lies beside
+/* Path of the recorder, a plugin that stands before another one (runtime/record/): it is next to
  * the program, as the simulated runtime does. BN_NOT_FOUND where it does not. */
 BN_MUST_USE bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st);
 
@@ -136,9 +136,9 @@ BN_MUST_USE bn_code rt_client_create(rt_plugin *plugin, const rt_option *options
                                      rt_client **client, bn_status *st);
 void rt_client_destroy(rt_client *client); /* NULL allowed */
 
-/* All that executables of this client depend on beside program and plugin, as text: its options, in
- * order of their names, and the environment as it was when the client was made. Files that values
- * name count by their contents. The client's. */
+/* All that executables of this client depend on besides program and plugin, as text: its options,
+ * in order of their names, and the environment as it was when the client was made. Files that
+ * values name count by their contents. The client's. */
 const char *rt_client_settings(const rt_client *client);
 /* The variables of the environment that plugins read when they compile, INDEX from 0 until false;
  * *VALUE is NULL where it is not set. */
@@ -212,7 +212,7 @@ size_t rt_executable_result_count(const rt_executable *executable);
 
 /* Bytes from which rt_executable_load makes the same executable again, on the
  * same plugin build. *BYTES is malloced. A plugin may not notice damaged bytes:
- * the caller keeps a digest beside them. */
+ * the caller keeps a digest with them. */
 BN_MUST_USE bn_code rt_executable_serialize(const rt_executable *executable, void **bytes,
                                             size_t *size, bn_status *st);
 BN_MUST_USE bn_code rt_executable_load(rt_client *client, const void *bytes, size_t size,

@@ -35,6 +35,14 @@ struct rt_plugin {
     rt_plugin_info *info;
 };
 
+/* What a plugin does with data from the host for which another order than the row-major one is
+ * asked for. */
+typedef enum rt_ordering {
+    RT_ORDERING_UNKNOWN,    /* so far */
+    RT_ORDERING_REARRANGES, /* takes row-major data and rearranges it */
+    RT_ORDERING_COPIES      /* notes the order and copies the bytes: they must be in that order */
+} rt_ordering;
+
 struct rt_client {
     rt_plugin *plugin;
     PJRT_Client *handle;
@@ -44,9 +52,7 @@ struct rt_client {
     PJRT_Device *const *devices; /* the plugin's own array; buffers from the host go to the first */
     rt_device_info *infos;
     size_t device_count;
-    /* Whether the plugin puts rows in the order that is asked for (1), or copies bytes as they are
-     * (2); 0: not known yet. */
-    int lays_out;
+    rt_ordering ordering;
 };
 
 struct rt_topology {

@@ -1,5 +1,5 @@
 /*
- * settings.c - the settings of a client beside the program: its options, and the environment that
+ * settings.c - the settings of a client, besides the program: its options, and the environment that
  * plugins read when they compile. Executables depend on both.
  *
  * Sources: XLA_FLAGS is read by xla/tsl/util/command_line_flags.cc and parse_flags_from_env.cc; a

@@ -19,7 +19,7 @@ static inline uint64_t rt_xspace_unsigned(int64_t value)
 
 /* A message that was read, and what reading it may still cost. Some foreign bytes take fifty times
  * their size in memory, and a message in many parts takes far longer to read. So all memory that is
- * ever asked for counts, also what was given back. */
+ * ever asked for counts, also released memory. */
 typedef struct rt_xspace {
     Bench__Trace__Space *space;
     ProtobufCAllocator allocator; /* its data is this struct, which must not move */
@@ -103,7 +103,7 @@ typedef struct rt_places {
  * rt_xspace_places_free, also then. */
 BN_MUST_USE bool rt_xspace_places_make(rt_xspace *x, rt_places *places);
 void rt_xspace_places_free(rt_xspace *x, rt_places *places);
-/* The op of INSTRUCTION in the program MODULE with NUMBER; "" where it is not told. */
+/* The op of INSTRUCTION in the program MODULE with NUMBER; "" if unknown. */
 const char *rt_xspace_place(const rt_places *places, const char *module, int64_t number,
                             const char *instruction);
 

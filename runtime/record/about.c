@@ -109,8 +109,8 @@ static void look_at(const char *line, char (*sites)[SITE_MOST])
 
 void record_about_frameworks(unsigned plugin, uint32_t thread)
 {
-    static _Atomic unsigned told;
-    if (atomic_exchange(&told, record_file_number()) == record_file_number())
+    static _Atomic unsigned written_to;
+    if (atomic_exchange(&written_to, record_file_number()) == record_file_number())
         return;
     char(*sites)[SITE_MOST] = calloc(FRAMEWORK_COUNT, sizeof *sites), *line = NULL;
     FILE *map = sites ? fopen("/proc/self/maps", "re") : NULL;

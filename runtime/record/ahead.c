@@ -1,8 +1,8 @@
 /*
- * ahead.c - a thread that does work before it is needed: what takes a millisecond would be in the
- * middle of somebody's step.
+ * ahead.c - a thread that does work before it is needed, since work of a millisecond would lengthen
+ * a step of the program.
  *
- * Without the thread all goes on, only later: whoever needs the work does it.
+ * Without the thread the caller that needs the work does it itself.
  */
 #define _GNU_SOURCE /* pthread_setname_np */
 
@@ -33,7 +33,7 @@ static void *thread(void *unused)
     return NULL;
 }
 
-/* The program's signals are its own affair. */
+/* The thread blocks all signals: the program's handlers must not run on it. */
 static bool start(pthread_attr_t *attributes)
 {
     sigset_t all, before;

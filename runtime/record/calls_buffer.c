@@ -25,7 +25,7 @@ static uint64_t bytes_of(record_plugin *p, const made *m)
         return bytes;
     RECORD_ARGS(Buffer_OnDeviceSizeInBytes, args, .buffer = m->buffer);
     if (!RECORD_HAS(p, Buffer_OnDeviceSizeInBytes) ||
-        !record_good(p, p->api->PJRT_Buffer_OnDeviceSizeInBytes(&args)))
+        !record_succeeded(p, p->api->PJRT_Buffer_OnDeviceSizeInBytes(&args)))
         return 0;
     return args.on_device_size_in_bytes;
 }
@@ -33,7 +33,7 @@ static uint64_t bytes_of(record_plugin *p, const made *m)
 static PJRT_Device *device_of(record_plugin *p, PJRT_Buffer *buffer)
 {
     RECORD_ARGS(Buffer_Device, args, .buffer = buffer);
-    if (!RECORD_HAS(p, Buffer_Device) || !record_good(p, p->api->PJRT_Buffer_Device(&args)))
+    if (!RECORD_HAS(p, Buffer_Device) || !record_succeeded(p, p->api->PJRT_Buffer_Device(&args)))
         return NULL;
     return args.device;
 }
@@ -43,11 +43,13 @@ static void ask_shape(record_plugin *p, made *m)
 {
     RECORD_ARGS(Buffer_ElementType, type, .buffer = m->buffer);
     RECORD_ARGS(Buffer_Dimensions, dims, .buffer = m->buffer);
-    if (RECORD_HAS(p, Buffer_ElementType) && record_good(p, p->api->PJRT_Buffer_ElementType(&type)))
+    if (RECORD_HAS(p, Buffer_ElementType) &&
+        record_succeeded(p, p->api->PJRT_Buffer_ElementType(&type)))
         m->type = type.type;
-    if (RECORD_HAS(p, Buffer_Dimensions) && record_good(p, p->api->PJRT_Buffer_Dimensions(&dims))) {
-        m->rank =
-            record_bounded(p, "dimensions of a buffer", dims.num_dims, RECORD_MOST_RANK, dims.dims);
+    if (RECORD_HAS(p, Buffer_Dimensions) &&
+        record_succeeded(p, p->api->PJRT_Buffer_Dimensions(&dims))) {
+        m->rank = record_list_length(p, "dimensions of a buffer", dims.num_dims, RECORD_MOST_RANK,
+                                     dims.dims);
         m->dims = dims.dims;
     }
 }
@@ -77,7 +79,7 @@ static void put_made(record_plugin *p, made *m, const record_span *span, PJRT_Er
 /* ---- calls that make buffers ------------------------------------------------------------------
  */
 
-/* With these semantics the event fires when the buffer is given back: it tells no transfer's end.
+/* With these semantics the event fires when the buffer is released: it is no transfer's end.
  */
 static bool shares_memory(PJRT_HostBufferSemantics semantics)
 {

@@ -13,7 +13,7 @@ static uint64_t memory_of(record_plugin *p, PJRT_Device *device)
 {
     RECORD_ARGS(Device_MemoryStats, args, .device = device);
     if (!RECORD_HAS(p, Device_MemoryStats) ||
-        !record_good(p, p->api->PJRT_Device_MemoryStats(&args)) || !args.bytes_limit_is_set)
+        !record_succeeded(p, p->api->PJRT_Device_MemoryStats(&args)) || !args.bytes_limit_is_set)
         return 0;
     return args.bytes_limit > 0 ? (uint64_t)args.bytes_limit : 0;
 }
@@ -22,19 +22,19 @@ static void put_device(record_plugin *p, PJRT_Client *client, PJRT_Device *devic
 {
     RECORD_ARGS(Device_GetDescription, description, .device = device);
     if (!RECORD_HAS(p, Device_GetDescription) ||
-        !record_good(p, p->api->PJRT_Device_GetDescription(&description)))
+        !record_succeeded(p, p->api->PJRT_Device_GetDescription(&description)))
         return;
     RECORD_ARGS(DeviceDescription_Id, id, .device_description = description.device_description);
     RECORD_ARGS(DeviceDescription_DebugString, text,
                 .device_description = description.device_description);
     if (!RECORD_HAS(p, DeviceDescription_Id) ||
-        !record_good(p, p->api->PJRT_DeviceDescription_Id(&id)))
+        !record_succeeded(p, p->api->PJRT_DeviceDescription_Id(&id)))
         id.id = -1;
     if (!RECORD_HAS(p, DeviceDescription_DebugString) ||
-        !record_good(p, p->api->PJRT_DeviceDescription_DebugString(&text)))
+        !record_succeeded(p, p->api->PJRT_DeviceDescription_DebugString(&text)))
         text.debug_string_size = 0;
-    text.debug_string_size = record_letters(p, "letters of a device's description",
-                                            text.debug_string_size, text.debug_string);
+    text.debug_string_size = record_text_length(p, "letters of a device's description",
+                                                text.debug_string_size, text.debug_string);
     const struct iovec part = {.iov_base = (void *)(uintptr_t)text.debug_string,
                                .iov_len = text.debug_string_size};
     record_event event = {.kind = RECORD_DEVICE, .time = record_now()};
@@ -53,20 +53,21 @@ static void put_client(record_plugin *p, PJRT_Client *client)
     RECORD_ARGS(Client_AddressableDevices, devices, .client = client);
     unsigned number = record_plugin_number(p);
     if (RECORD_HAS(p, Client_PlatformName) &&
-        record_good(p, p->api->PJRT_Client_PlatformName(&name)))
+        record_succeeded(p, p->api->PJRT_Client_PlatformName(&name)))
         record_put_text(p, RECORD_TEXT_PLATFORM, number, name.platform_name,
-                        record_letters(p, "letters of its platform", name.platform_name_size,
-                                       name.platform_name));
+                        record_text_length(p, "letters of its platform", name.platform_name_size,
+                                           name.platform_name));
     if (RECORD_HAS(p, Client_PlatformVersion) &&
-        record_good(p, p->api->PJRT_Client_PlatformVersion(&version)))
+        record_succeeded(p, p->api->PJRT_Client_PlatformVersion(&version)))
         record_put_text(p, RECORD_TEXT_PLATFORM_VERSION, number, version.platform_version,
-                        record_letters(p, "letters of its version", version.platform_version_size,
-                                       version.platform_version));
+                        record_text_length(p, "letters of its version",
+                                           version.platform_version_size,
+                                           version.platform_version));
     if (!RECORD_HAS(p, Client_AddressableDevices) ||
-        !record_good(p, p->api->PJRT_Client_AddressableDevices(&devices)))
+        !record_succeeded(p, p->api->PJRT_Client_AddressableDevices(&devices)))
         return;
-    const size_t count = record_bounded(p, "devices", devices.num_addressable_devices,
-                                        RECORD_MOST_LISTED, devices.addressable_devices);
+    const size_t count = record_list_length(p, "devices", devices.num_addressable_devices,
+                                            RECORD_MOST_LISTED, devices.addressable_devices);
     for (size_t i = 0; i < count; i++)
         put_device(p, client, devices.addressable_devices[i]);
 }
@@ -107,11 +108,11 @@ static PJRT_Error *create(record_plugin *p, PJRT_Client_Create_Args *args)
                                        .type = PJRT_NamedValue_kInt64,
                                        .int64_value = devices,
                                        .value_size = 1};
-    PJRT_Client_Create_Args told = *args;
-    told.create_options = options;
-    told.num_options = count + 1;
-    PJRT_Error *error = p->api->PJRT_Client_Create(&told);
-    args->client = told.client;
+    PJRT_Client_Create_Args extended = *args;
+    extended.create_options = options;
+    extended.num_options = count + 1;
+    PJRT_Error *error = p->api->PJRT_Client_Create(&extended);
+    args->client = extended.client;
     free(options);
     return error;
 }
@@ -121,7 +122,7 @@ PJRT_Error *record_Client_Create(record_plugin *p, PJRT_Client_Create_Args *call
     PJRT_Client_Create_Args copy,
         *args = record_widen(caller, &copy, PJRT_Client_Create_Args_STRUCT_SIZE);
     if (!args) {
-        record_lost(p);
+        record_lost_call(p);
         return p->api->PJRT_Client_Create(caller);
     }
     /* As many devices as the environment says where nothing is recorded, too: a disk that is full
@@ -243,8 +244,8 @@ PJRT_Error *record_Client_Compile(record_plugin *p, PJRT_Client_Compile_Args *ca
 /* ---- ahead of time ------------------------------------------------------------------------------
  */
 
-/* The executables that PJRT_Compile made and that still live, the latest of them: what they were
- * made of is told again when they are loaded. */
+/* The latest executables that PJRT_Compile made and that still live: their source is written again
+ * when they are loaded. */
 enum { AHEAD = 256 };
 static struct ahead {
     const PJRT_Executable *executable; /* NULL: the place is free */

@@ -1,5 +1,5 @@
 /*
- * calls_execute.c - executions, waits and ends of executables. An execution's way allocates
+ * calls_execute.c - executions, waits and ends of executables. Recording an execution allocates
  * nothing.
  */
 #include "runtime/record/record_priv.h"
@@ -18,12 +18,12 @@ typedef struct execution {
     PJRT_ExecuteOptions options;        /* where the caller's are short */
     PJRT_Event *events[RECORD_DEVICES]; /* where the caller wants none */
     uint32_t results;                   /* on each device */
-    record_belief *belief;              /* NULL: there is no room for one */
+    record_donation *donation;          /* NULL: there is no room for one */
     uint64_t main_cpu;
     record_span span;
 } execution;
 
-/* False where the caller's struct is not to be understood. */
+/* False where the caller's struct has a size that no version of the header has. */
 static bool execution_copy(execution *e, const PJRT_LoadedExecutable_Execute_Args *caller)
 {
     size_t size = caller->struct_size, whole = PJRT_LoadedExecutable_Execute_Args_STRUCT_SIZE;
@@ -43,15 +43,16 @@ static bool execution_copy(execution *e, const PJRT_LoadedExecutable_Execute_Arg
     return true;
 }
 
-/* Copies the plugin's results to the caller, except pointers that the recorder replaced. */
-static void execution_return(execution *e, PJRT_LoadedExecutable_Execute_Args *caller)
+/* Copies what the plugin may have written to the caller, except the pointers that were replaced. */
+static void execution_copy_back(execution *e, PJRT_LoadedExecutable_Execute_Args *caller)
 {
     e->args.options = caller->options;
     e->args.device_complete_events = caller->device_complete_events;
     record_narrow(caller, e->bytes);
 }
 
-/* NULL where their size cannot be true: they were not widened, and are not read. */
+/* The caller's options; NULL where their size is too small to be true, so that they must not be
+ * read. */
 static const PJRT_ExecuteOptions *options_of(const execution *e)
 {
     const PJRT_ExecuteOptions *o = e->args.options;
@@ -66,10 +67,10 @@ static size_t kept_of(const execution *e, const int64_t **kept)
     return *kept ? o->num_non_donatable_input_indices : 0;
 }
 
-/* ---- what it took of its arguments --------------------------------------------------------------
+/* ---- consumed arguments --------------------------------------------------------------
  */
 
-enum { ANSWERS = 1024 }; /* words: of an execution with more arguments nothing is asked */
+enum { ANSWERS = 1024 }; /* words of bits; executions of more arguments are not asked for */
 
 static size_t answer_words(const execution *e)
 {
@@ -80,7 +81,7 @@ static uint32_t key_of(const execution *e)
 {
     const int64_t *kept;
     const size_t count = kept_of(e, &kept);
-    return record_belief_key(kept, count, e->args.num_devices);
+    return record_donation_key(kept, count, e->args.num_devices);
 }
 
 /* Whether the plugin is to be asked. */
@@ -90,7 +91,7 @@ static bool must_ask(const record_plugin *p, const execution *e)
     if (arguments == 0 || arguments > ANSWERS * 64 || answer_words(e) > ANSWERS ||
         !RECORD_HAS(p, Buffer_IsDeleted))
         return false;
-    return !e->belief || record_belief_due(e->belief, key_of(e));
+    return !e->donation || record_donation_due(e->donation, key_of(e));
 }
 
 /* The arguments live: they are the caller's, who has not returned from its call. */
@@ -104,8 +105,8 @@ static void ask(const record_plugin *p, const execution *e, uint64_t *answers)
             if (buffer && record_is_deleted(p, buffer))
                 answers[bit / 64] |= (uint64_t)1 << bit % 64;
         }
-    if (e->belief)
-        record_belief_learn(e->belief, key_of(e), answers, answer_words(e));
+    if (e->donation)
+        record_donation_learn(e->donation, key_of(e), answers, answer_words(e));
 }
 
 /* ---- its event ------------------------------------------------------------------------------ */
@@ -150,8 +151,8 @@ static void words_of(const execution *e, uint32_t results, execution_words *w)
 /* The handles are written as they lie in the caller's lists. */
 _Static_assert(sizeof(PJRT_Buffer *) == sizeof(uint64_t), "a handle is one word");
 
-/* Whether all devices had ended when the call returned, as those that run small programs within it
- * have. Then no callback is needed, and events of ours are given back. */
+/* Whether all devices had ended when the call returned: some plugins run small programs within it.
+ * Then no callback is needed, and events of ours are destroyed. */
 static bool execution_ended(record_plugin *p, execution *e)
 {
     PJRT_Event **events = e->args.device_complete_events;
@@ -194,8 +195,8 @@ static void execution_put(record_plugin *p, execution *e, PJRT_Error *error, uin
     words_of(e, results, &w);
     if (answers)
         add(&w, answers, answer_words(e));
-    /* An end may be told at once: its place in the file is behind the execution's, and its time is
-     * before the execution's words are copied. */
+    /* An end may be reported at once: its slot in the file is behind the execution's, and its time
+     * is before the execution's words are copied. */
     bool taken = record_open(p, w.bytes, &place);
     if (!error && !ended)
         execution_watch(p, e, number);
@@ -205,7 +206,7 @@ static void execution_put(record_plugin *p, execution *e, PJRT_Error *error, uin
         record_close(&place, event, w.parts, w.count);
 }
 
-/* Apart, because most executions need no room for answers on their stack. */
+/* A function of its own, so that other executions do not touch the stack that ANSWERS takes. */
 __attribute__((noinline)) static void execution_put_asked(record_plugin *p, execution *e)
 {
     uint64_t answers[ANSWERS];
@@ -214,7 +215,7 @@ __attribute__((noinline)) static void execution_put_asked(record_plugin *p, exec
 
 static PJRT_Error *execution_record(record_plugin *p, execution *e)
 {
-    e->results = record_executable_results(p, e->args.executable, &e->belief);
+    e->results = record_executable_results(p, e->args.executable, &e->donation);
     if (p->has_on_ready && !e->args.device_complete_events) {
         memset(e->events, 0, e->args.num_devices * sizeof *e->events);
         e->args.device_complete_events = e->events;
@@ -234,19 +235,19 @@ PJRT_Error *record_LoadedExecutable_Execute(record_plugin *p,
                                             PJRT_LoadedExecutable_Execute_Args *caller)
 {
     execution e;
-    /* Also where nothing is recorded any more: a profiler that runs must be stopped. */
+    /* Also when the recording has stopped: a running profiler must still be stopped. */
     record_profile_before(p);
     if (!execution_copy(&e, caller)) {
-        record_lost(p);
+        record_lost_call(p);
         return p->api->PJRT_LoadedExecutable_Execute(caller);
     }
     bool too_many = e.args.num_devices > RECORD_DEVICES;
     if (too_many)
-        record_lost(p);
+        record_lost_call(p);
     bool recorded = !too_many && record_active();
     PJRT_Error *error =
         recorded ? execution_record(p, &e) : p->api->PJRT_LoadedExecutable_Execute(&e.args);
-    execution_return(&e, caller);
+    execution_copy_back(&e, caller);
     return error;
 }
 
@@ -257,7 +258,7 @@ PJRT_Error *record_LoadedExecutable_Destroy(record_plugin *p,
                                             PJRT_LoadedExecutable_Destroy_Args *caller)
 {
     RECORD_CALL(p, LoadedExecutable_Destroy, caller, args);
-    /* The plugin may give its address to another one. */
+    /* The plugin may reuse its address for another one. */
     record_executable_forget(args->executable);
     record_event event = {.kind = RECORD_EXECUTABLE_END, .time = record_now()};
     event.field[0] = (uint64_t)(uintptr_t)args->executable;

@@ -93,8 +93,8 @@ PJRT_Error *record_Buffer_CopyRawToHost(record_plugin *p, PJRT_Buffer_CopyRawToH
 static bool is_on_host(const record_plugin *p, PJRT_Buffer *buffer)
 {
     RECORD_ARGS(Buffer_IsOnCpu, args, .buffer = buffer);
-    return RECORD_HAS(p, Buffer_IsOnCpu) && record_good(p, p->api->PJRT_Buffer_IsOnCpu(&args)) &&
-           args.is_on_cpu;
+    return RECORD_HAS(p, Buffer_IsOnCpu) &&
+           record_succeeded(p, p->api->PJRT_Buffer_IsOnCpu(&args)) && args.is_on_cpu;
 }
 
 /* Somebody asks that the buffer's memory stays. JAX does so on a CPU to read a value where it is;

@@ -31,7 +31,7 @@ static void put_complete(uint64_t pack, PJRT_Error *error)
 {
     record_plugin *p = plugin_of(pack);
     record_event event = {.kind = RECORD_COMPLETE, .time = record_now()};
-    if (!record_good(p, error))
+    if (!record_succeeded(p, error))
         event.flags = RECORD_FAILED;
     event.field[0] = pack >> (PLUGIN_BITS + DEVICE_BITS);
     event.field[1] = pack >> PLUGIN_BITS & ((1 << DEVICE_BITS) - 1);
@@ -86,7 +86,7 @@ void record_event_destroy(record_plugin *p, PJRT_Event *event)
 {
     RECORD_ARGS(Event_Destroy, args, .event = event);
     if (RECORD_HAS(p, Event_Destroy))
-        record_good(p, p->api->PJRT_Event_Destroy(&args));
+        record_succeeded(p, p->api->PJRT_Event_Destroy(&args));
 }
 
 bool record_has_fired(record_plugin *p, PJRT_Event *event)
@@ -94,8 +94,8 @@ bool record_has_fired(record_plugin *p, PJRT_Event *event)
     RECORD_ARGS(Event_IsReady, ready, .event = event);
     RECORD_ARGS(Event_Error, error, .event = event);
     return RECORD_HAS(p, Event_IsReady) && RECORD_HAS(p, Event_Error) &&
-           record_good(p, p->api->PJRT_Event_IsReady(&ready)) && ready.is_ready &&
-           record_good(p, p->api->PJRT_Event_Error(&error));
+           record_succeeded(p, p->api->PJRT_Event_IsReady(&ready)) && ready.is_ready &&
+           record_succeeded(p, p->api->PJRT_Event_Error(&error));
 }
 
 static void ready_theirs(PJRT_Error *error, void *argument)
@@ -121,7 +121,7 @@ bool record_watch(record_plugin *p, PJRT_Event *event, uint64_t number, unsigned
     }
     RECORD_ARGS(Event_OnReady, args, .event = event, .callback = n ? ready_ours : ready_theirs,
                 .user_arg = n ? (void *)n : (void *)(uintptr_t)pack);
-    bool watched = p->has_on_ready && record_good(p, p->api->PJRT_Event_OnReady(&args));
+    bool watched = p->has_on_ready && record_succeeded(p, p->api->PJRT_Event_OnReady(&args));
     if (ours && (!watched || !n))
         record_event_destroy(p, event);
     if (n && !watched)

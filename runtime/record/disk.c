@@ -1,6 +1,6 @@
 /*
- * disk.c - what a file system, and the system, promise of a file; and files that stay ours whatever
- * the program does to its descriptors.
+ * disk.c - limits and guarantees for files, and files that are found again after the program closed
+ * their descriptors.
  */
 #include "runtime/record/record_priv.h"
 
@@ -23,7 +23,7 @@ bool record_disk_allows(uint64_t bytes)
            bytes <= most.rlim_cur;
 }
 
-bool record_disk_promises(int fd)
+bool record_disk_maps_safely(int fd)
 {
     struct statfs info;
     if (fstatfs(fd, &info) != 0)
@@ -76,11 +76,12 @@ int record_opened_get(record_opened *o)
     int fd = atomic_load(&o->fd);
     if (fd < 0 || is_same(o, fd))
         return fd;
-    int anew = record_above_standard(open(o->path, o->flags | O_NOFOLLOW | O_CLOEXEC));
-    if (anew >= 0 && is_same(o, anew) && atomic_compare_exchange_strong(&o->fd, &fd, anew))
-        return anew;
-    if (anew >= 0)
-        close(anew);
+    int reopened = record_above_standard(open(o->path, o->flags | O_NOFOLLOW | O_CLOEXEC));
+    if (reopened >= 0 && is_same(o, reopened) &&
+        atomic_compare_exchange_strong(&o->fd, &fd, reopened))
+        return reopened;
+    if (reopened >= 0)
+        close(reopened);
     /* Another thread may have been faster: then FD is what it opened. */
     return is_same(o, fd) ? fd : -1;
 }
@@ -96,7 +97,7 @@ bool record_opened_write(record_opened *o, const void *data, size_t size, uint64
 {
     const char *from = data;
     int fd = record_opened_get(o);
-    /* The program may have set its limit since it was asked for last. */
+    /* The program may have lowered its limit meanwhile. */
     const int why = fd < 0 ? EBADF : record_disk_allows(offset + size) ? 0 : EFBIG;
     while (!why && size > 0) {
         ssize_t n = pwrite(fd, from, size, (off_t)offset);

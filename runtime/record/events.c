@@ -13,14 +13,15 @@
 /* Here, because an event says whose it is. */
 record_plugin record_plugins[RECORD_PLUGINS];
 
-/* A CPU clock as it was last read, at WALL; for how long it is not read again; and what was said of
- * it last. */
+/* The last reading of a CPU clock. */
 typedef struct clock_read {
-    uint64_t wall, cpu, rest, said;
+    uint64_t wall, cpu; /* the time of the reading, and its value */
+    uint64_t rest;      /* nanoseconds after WALL in which it is not read again */
+    uint64_t reported;  /* the last value that record_cpu returned */
 } clock_read;
 
-/* A thread that calls; all is of the file FILE, 0: of none. */
-typedef struct speaker {
+/* A thread that calls a plugin. All members are of its events in file FILE; 0: there are none. */
+typedef struct caller {
     unsigned file;
     uint32_t number, main_thread;
     bool named;
@@ -30,31 +31,31 @@ typedef struct speaker {
     size_t ends, room;
     uint8_t end_flags;
     unsigned begun; /* BUFFER_ENDs with RECORD_UNASKED */
-} speaker;
-static _Thread_local speaker here;
+} caller;
+static _Thread_local caller here;
 
-/* The calling thread. To find a thread's own memory is a call in a library that is loaded late, so
- * whoever has found it hands it on. */
-static inline speaker *speaking(void)
+/* The calling thread. Thread-local memory of a library that dlopen loaded takes a function call, so
+ * callers pass the pointer on. */
+static inline caller *calling_thread(void)
 {
-    speaker *me = &here;
+    caller *me = &here;
     unsigned file = record_file_number();
     if (me->file != file)
-        *me = (speaker){
-            .file = file, .number = (uint32_t)gettid(), .main_thread = (uint32_t)getpid()};
+        *me =
+            (caller){.file = file, .number = (uint32_t)gettid(), .main_thread = (uint32_t)getpid()};
     return me;
 }
 
 uint32_t record_thread(void)
 {
-    return speaking()->number;
+    return calling_thread()->number;
 }
 
-/* A CPU clock is a system call of half a microsecond, as long as all else that is done for a short
- * execution. So none is read twice within CLOCK_REST_NS: too short for a thread to sleep in, so the
- * calling thread's is taken to have gone on with the wall. One that then turns out to have had the
- * CPU nearly all the time since the reading before is left alone for twice as long, up to
- * CLOCK_MOST_NS. The next reading corrects what was wrong. */
+/* Reading a CPU clock is a system call of half a microsecond, as long as all other recording of a
+ * short execution. So it is read once in CLOCK_REST_NS; in between, the thread is taken to run,
+ * since it can hardly sleep in so short a time. If a reading shows that it did run nearly all the
+ * time, the interval doubles, up to CLOCK_MOST_NS. Each reading corrects the error of the interval
+ * before. */
 enum { CLOCK_REST_NS = 10000, CLOCK_MOST_NS = 40000 };
 
 static void clock_look(clock_read *c, uint64_t *now)
@@ -71,21 +72,21 @@ uint64_t record_cpu(uint64_t *now)
 {
     if (!record_cpu_wanted())
         return 0;
-    clock_read *c = &speaking()->own;
+    clock_read *c = &calling_thread()->own;
     if (*now - c->wall >= c->rest)
         clock_look(c, now);
     uint64_t cpu = c->cpu + (*now - c->wall);
-    /* It never goes back. */
-    if (cpu > c->said)
-        c->said = cpu;
-    return c->said;
+    /* An estimate may have been ahead of the clock, which must not go back. */
+    if (cpu > c->reported)
+        c->reported = cpu;
+    return c->reported;
 }
 
 uint64_t record_main_cpu(void)
 {
     if (!record_cpu_wanted())
         return 0;
-    speaker *me = speaking();
+    caller *me = calling_thread();
     clock_read *c = &me->main;
     if (me->number == me->main_thread)
         return 0;
@@ -99,7 +100,7 @@ uint64_t record_main_cpu(void)
     return c->cpu;
 }
 
-/* ---- who is speaking ------------------------------------------------------------------------- */
+/* ---- descriptions of process, thread and plugin ---------------------------------------------- */
 
 static void put_plugin(record_plugin *p)
 {
@@ -121,37 +122,38 @@ static void put_plugin(record_plugin *p)
         record_fill(&place, event, &part, 1);
 }
 
-/* The calling thread; NULL: nothing can be written, and an event is lost. */
-static speaker *ready(record_plugin *p)
+/* The calling thread, once process, thread and plugin have been described in the file. NULL:
+ * nothing can be written, and an event was counted as lost. */
+static caller *caller_ready(record_plugin *p)
 {
     bool fresh;
     if (!record_file_begin(&fresh)) {
-        record_lose();
+        record_count_lost();
         return NULL;
     }
-    speaker *me = speaking();
+    caller *me = calling_thread();
     if (fresh)
         record_about_process(me->number);
     if (!me->named) {
         me->named = true;
         record_about_thread(me->number);
     }
-    if (atomic_load_explicit(&p->told, memory_order_relaxed) != me->file &&
-        atomic_exchange(&p->told, me->file) != me->file)
+    if (atomic_load_explicit(&p->described_in, memory_order_relaxed) != me->file &&
+        atomic_exchange(&p->described_in, me->file) != me->file)
         put_plugin(p);
     return me;
 }
 
 bool record_ready(record_plugin *p)
 {
-    return ready(p) != NULL;
+    return caller_ready(p) != NULL;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
 
 bool record_open(record_plugin *p, size_t bytes, record_place *place)
 {
-    const speaker *me = ready(p);
+    const caller *me = caller_ready(p);
     if (!me || !record_take(bytes, place))
         return false;
     place->thread = me->number;
@@ -175,25 +177,29 @@ void record_put(record_plugin *p, record_event event, const struct iovec *parts,
         record_close(&place, event, parts, count);
 }
 
-void record_lost(record_plugin *p)
+void record_lost_call(record_plugin *p)
 {
     if (record_active() && record_ready(p))
-        record_lose();
+        record_count_lost();
 }
 
 /* ---- ends of buffers ------------------------------------------------------------------------ */
 
 /*
- * A third of all events were ends of one buffer each, and most of a program's buffers end beside
- * others. So an end goes into the event before it where it can. Where that is full, it is a long
- * row, and the next event is made with room for more than a slot.
+ * Buffers end one after the other, and each end as an event of its own would be a third of all
+ * events. So an end is appended to the thread's last event where that is a BUFFER_END with the same
+ * flags and has room. If it is full, the next one is made with room for more.
  */
-enum { FIELDS = 6, WORDS = sizeof((record_more *)0)->data / sizeof(uint64_t), MORE_MOST = 8 };
+enum {
+    FIELDS = 6,                                                /* of an event */
+    WORDS = sizeof((record_more *)0)->data / sizeof(uint64_t), /* of a further slot */
+    MORE_MOST = 8                                              /* further slots of an event */
+};
 
-/* Of one in so many events that begin with RECORD_UNASKED the plugin is asked. */
+/* For one in so many events with RECORD_UNASKED the plugin is asked whether memory was gone. */
 enum { ASKED_EVERY = 17 };
 
-static bool append(speaker *me, const PJRT_Buffer *buffer, uint8_t flags)
+static bool append(caller *me, const PJRT_Buffer *buffer, uint8_t flags)
 {
     if (me->ends == 0 || me->ends == me->room || me->end_flags != flags ||
         !record_append(me->file, &me->end, me->ends, (uint64_t)(uintptr_t)buffer))
@@ -208,7 +214,7 @@ bool record_put_end_again(const PJRT_Buffer *buffer)
 }
 
 /* Begins an event for BUFFER, with MORE slots for further ones. */
-static void begin_row(speaker *me, const PJRT_Buffer *buffer, uint8_t flags, uint32_t more)
+static void begin_row(caller *me, const PJRT_Buffer *buffer, uint8_t flags, uint32_t more)
 {
     static const uint64_t none[MORE_MOST * WORDS];
     const struct iovec part = {.iov_base = (void *)(uintptr_t)none,
@@ -227,7 +233,7 @@ static void begin_row(speaker *me, const PJRT_Buffer *buffer, uint8_t flags, uin
 
 void record_put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags)
 {
-    speaker *me = record_has_begun() ? ready(p) : NULL;
+    caller *me = record_has_begun() ? caller_ready(p) : NULL;
     if (!me || append(me, buffer, flags))
         return;
     bool full = me->ends > 0 && me->ends == me->room && me->end_flags == flags;
@@ -247,8 +253,8 @@ void record_put_text(record_plugin *p, enum record_text what, uint64_t of, const
         record_text(what, of, record_thread(), text, length);
 }
 
-size_t record_bounded(record_plugin *p, const char *what, uint64_t count, uint64_t most,
-                      const void *at)
+size_t record_list_length(record_plugin *p, const char *what, uint64_t count, uint64_t most,
+                          const void *at)
 {
     if (count <= most && (at || count == 0))
         return (size_t)count;
@@ -268,9 +274,9 @@ void record_contradiction(record_plugin *p, const char *what, uint64_t found, ui
     record_put_text(p, RECORD_TEXT_LIE, record_plugin_number(p), text, (size_t)length);
 }
 
-size_t record_letters(record_plugin *p, const char *what, uint64_t count, const char *text)
+size_t record_text_length(record_plugin *p, const char *what, uint64_t count, const char *text)
 {
-    const size_t length = record_bounded(p, what, count, RECORD_MOST_NAME, text);
+    const size_t length = record_list_length(p, what, count, RECORD_MOST_NAME, text);
     const char *zero = length ? memchr(text, '\0', length) : NULL;
     if (!zero)
         return length;
@@ -285,6 +291,6 @@ uint8_t record_failure(record_plugin *p, PJRT_Error *error)
     RECORD_ARGS(Error_Message, args, .error = error);
     p->api->PJRT_Error_Message(&args);
     record_put_text(p, RECORD_TEXT_ERROR, record_plugin_number(p), args.message,
-                    record_letters(p, "letters of an error", args.message_size, args.message));
+                    record_text_length(p, "letters of an error", args.message_size, args.message));
     return RECORD_FAILED;
 }

@@ -1,9 +1,9 @@
 /*
- * executables.c - what plugins say of their executables, and how many results each has: an
- * execution must know it, and PJRT does not tell it there.
+ * executables.c - plugins' descriptions of their executables, and the number of results of each,
+ * which an execution needs and PJRT's call to execute does not have.
  *
- * The table is read without a lock. It is open-addressed; a place that was given back stays
- * marked, so that a search goes on behind it.
+ * The table is read without a lock. It is open-addressed; a removed entry leaves a tombstone, so
+ * that searches go on behind it.
  */
 #include "runtime/record/record_priv.h"
 
@@ -11,12 +11,12 @@
 
 enum { PLACES = 1 << 16, SEARCHED = 256 };
 #define EMPTY ((uintptr_t)0)
-#define GONE  ((uintptr_t)1) /* no handle: they are aligned */
+#define TOMBSTONE ((uintptr_t)1) /* no handle: they are aligned */
 
 static struct {
     _Atomic uintptr_t handle;
     _Atomic uint64_t results; /* and in the high half the number of the file that tells of it */
-    record_belief belief;
+    record_donation donation;
 } known[PLACES];
 
 static size_t place_of(uintptr_t handle, size_t step)
@@ -38,7 +38,7 @@ static bool find(uintptr_t handle, size_t *place)
     return false;
 }
 
-/* Where there is no place the executable stays unknown, and is asked for again. */
+/* An executable that finds no free entry stays unknown, and is described again at each use. */
 static void remember(uintptr_t handle, uint32_t results)
 {
     size_t place;
@@ -47,11 +47,11 @@ static void remember(uintptr_t handle, uint32_t results)
     for (size_t step = 0; !found && step < SEARCHED; step++) {
         place = place_of(handle, step);
         uintptr_t there = atomic_load(&known[place].handle);
-        found = there == EMPTY || there == GONE;
+        found = there == EMPTY || there == TOMBSTONE;
     }
     if (found) {
-        atomic_store(&known[place].belief.rest, 0);
-        atomic_store(&known[place].belief.answers, 0);
+        atomic_store(&known[place].donation.rest, 0);
+        atomic_store(&known[place].donation.answers, 0);
         atomic_store_explicit(&known[place].results, (uint64_t)record_file_number() << 32 | results,
                               memory_order_relaxed);
         atomic_store_explicit(&known[place].handle, handle, memory_order_release);
@@ -64,7 +64,7 @@ void record_executable_forget(const PJRT_LoadedExecutable *loaded)
     size_t place;
     record_lock(RECORD_LOCK_EXECUTABLES);
     if (find((uintptr_t)loaded, &place))
-        atomic_store(&known[place].handle, GONE);
+        atomic_store(&known[place].handle, TOMBSTONE);
     record_unlock(RECORD_LOCK_EXECUTABLES);
 }
 
@@ -96,61 +96,62 @@ static PJRT_Executable *executable_of(record_plugin *p, PJRT_LoadedExecutable *l
 {
     RECORD_ARGS(LoadedExecutable_GetExecutable, args, .loaded_executable = loaded);
     if (!RECORD_HAS(p, LoadedExecutable_GetExecutable) ||
-        !record_good(p, p->api->PJRT_LoadedExecutable_GetExecutable(&args)))
+        !record_succeeded(p, p->api->PJRT_LoadedExecutable_GetExecutable(&args)))
         return NULL;
     return args.executable;
 }
 
-static void give_back(record_plugin *p, PJRT_Executable *executable)
+static void destroy_executable(record_plugin *p, PJRT_Executable *executable)
 {
     RECORD_ARGS(Executable_Destroy, args, .executable = executable);
     if (executable && RECORD_HAS(p, Executable_Destroy))
-        record_good(p, p->api->PJRT_Executable_Destroy(&args));
+        record_succeeded(p, p->api->PJRT_Executable_Destroy(&args));
 }
 
 /* The plugin's description of an executable's results. COUNT 0: none that can be used. */
-typedef struct told_results {
+typedef struct reported_results {
     size_t count;
-    const PJRT_Buffer_Type *types; /* NULL: not told */
-    const size_t *ranks;           /* NULL: not told */
+    const PJRT_Buffer_Type *types; /* NULL: not reported */
+    const size_t *ranks;           /* NULL: not reported */
     const int64_t *dims;
-} told_results;
+} reported_results;
 
-static told_results results_of(record_plugin *p, PJRT_Executable *executable)
+static reported_results results_of(record_plugin *p, PJRT_Executable *executable)
 {
-    told_results r = {0};
+    reported_results r = {0};
     RECORD_ARGS(Executable_NumOutputs, outputs, .executable = executable);
     RECORD_ARGS(Executable_OutputElementTypes, types, .executable = executable);
     RECORD_ARGS(Executable_OutputDimensions, dims, .executable = executable);
     if (!executable || !RECORD_HAS(p, Executable_NumOutputs) ||
-        !record_good(p, p->api->PJRT_Executable_NumOutputs(&outputs)))
+        !record_succeeded(p, p->api->PJRT_Executable_NumOutputs(&outputs)))
         return r;
-    const bool types_told = RECORD_HAS(p, Executable_OutputElementTypes) &&
-                            record_good(p, p->api->PJRT_Executable_OutputElementTypes(&types)) &&
-                            types.output_types;
+    const bool has_types =
+        RECORD_HAS(p, Executable_OutputElementTypes) &&
+        record_succeeded(p, p->api->PJRT_Executable_OutputElementTypes(&types)) &&
+        types.output_types;
     dims.num_outputs = outputs.num_outputs;
-    const bool dims_told = RECORD_HAS(p, Executable_OutputDimensions) &&
-                           record_good(p, p->api->PJRT_Executable_OutputDimensions(&dims)) &&
+    const bool has_dims = RECORD_HAS(p, Executable_OutputDimensions) &&
+                           record_succeeded(p, p->api->PJRT_Executable_OutputDimensions(&dims)) &&
                            dims.dim_sizes;
     /* The number is that of handles in the caller's lists, which are read after each execution:
      * where two answers differ, none are. */
-    if (types_told && types.num_output_types != outputs.num_outputs) {
+    if (has_types && types.num_output_types != outputs.num_outputs) {
         record_contradiction(p, "results of a program", outputs.num_outputs,
                              types.num_output_types);
         return r;
     }
-    if (dims_told && dims.num_outputs != outputs.num_outputs) {
+    if (has_dims && dims.num_outputs != outputs.num_outputs) {
         record_contradiction(p, "results of a program", outputs.num_outputs, dims.num_outputs);
         return r;
     }
-    r.count = record_bounded(p, "results of a program", outputs.num_outputs, RECORD_MOST_LISTED,
-                             &outputs);
-    r.types = types_told ? types.output_types : NULL;
-    r.ranks = dims_told ? dims.dim_sizes : NULL;
+    r.count = record_list_length(p, "results of a program", outputs.num_outputs, RECORD_MOST_LISTED,
+                                 &outputs);
+    r.types = has_types ? types.output_types : NULL;
+    r.ranks = has_dims ? dims.dim_sizes : NULL;
     r.dims = dims.dims;
     for (size_t i = 0; r.ranks && i < r.count; i++)
-        if (r.ranks[i] && record_bounded(p, "dimensions of a result", r.ranks[i], RECORD_MOST_RANK,
-                                         dims.dims) == 0)
+        if (r.ranks[i] && record_list_length(p, "dimensions of a result", r.ranks[i],
+                                             RECORD_MOST_RANK, dims.dims) == 0)
             r.ranks = NULL; /* of the next ones nobody knows where they begin */
     return r;
 }
@@ -159,17 +160,17 @@ static void add_devices(record_plugin *p, PJRT_LoadedExecutable *loaded, words *
 {
     RECORD_ARGS(LoadedExecutable_AddressableDevices, args, .executable = loaded);
     if (!RECORD_HAS(p, LoadedExecutable_AddressableDevices) ||
-        !record_good(p, p->api->PJRT_LoadedExecutable_AddressableDevices(&args)))
+        !record_succeeded(p, p->api->PJRT_LoadedExecutable_AddressableDevices(&args)))
         args.num_addressable_devices = 0;
-    const size_t count = record_bounded(p, "devices of a program", args.num_addressable_devices,
-                                        RECORD_MOST_LISTED, args.addressable_devices);
+    const size_t count = record_list_length(p, "devices of a program", args.num_addressable_devices,
+                                            RECORD_MOST_LISTED, args.addressable_devices);
     add(w, count);
     for (size_t i = 0; i < count; i++)
         add(w, (uint64_t)(uintptr_t)args.addressable_devices[i]);
 }
 
-/* Type, rank and dimensions of each result; type 0 and rank 0 where it is not told. */
-static void add_results(const told_results *r, words *w)
+/* Type, rank and dimensions of each result; type 0 and rank 0 if not reported. */
+static void add_results(const reported_results *r, words *w)
 {
     const int64_t *next = r->dims;
     for (size_t i = 0; i < r->count; i++) {
@@ -181,7 +182,7 @@ static void add_results(const told_results *r, words *w)
     }
 }
 
-/* The number of the property NAME as the bits of a double; those of -1 where it is not told. */
+/* The number of the property NAME as the bits of a double; those of -1 if not reported. */
 static uint64_t cost_bits(const PJRT_Executable_GetCostAnalysis_Args *costs, const char *name)
 {
     double value = -1;
@@ -204,15 +205,15 @@ static void set_costs(record_plugin *p, PJRT_Executable *executable, record_even
     RECORD_ARGS(Executable_GetCostAnalysis, costs, .executable = executable);
     RECORD_ARGS(Executable_GetCompiledMemoryStats, memory, .executable = executable);
     if (!executable || !RECORD_HAS(p, Executable_GetCostAnalysis) ||
-        !record_good(p, p->api->PJRT_Executable_GetCostAnalysis(&costs)))
+        !record_succeeded(p, p->api->PJRT_Executable_GetCostAnalysis(&costs)))
         costs.num_properties = 0;
-    costs.num_properties = record_bounded(p, "costs of a program", costs.num_properties,
-                                          RECORD_MOST_LISTED, costs.properties);
+    costs.num_properties = record_list_length(p, "costs of a program", costs.num_properties,
+                                              RECORD_MOST_LISTED, costs.properties);
     event->field[2] = cost_bits(&costs, "flops");
     event->field[3] = cost_bits(&costs, "bytes accessed");
     event->field[4] = event->field[5] = UINT64_MAX;
     if (!executable || !RECORD_HAS(p, Executable_GetCompiledMemoryStats) ||
-        !record_good(p, p->api->PJRT_Executable_GetCompiledMemoryStats(&memory)))
+        !record_succeeded(p, p->api->PJRT_Executable_GetCompiledMemoryStats(&memory)))
         return;
     event->field[4] = (uint64_t)memory.temp_size_in_bytes;
     event->field[5] = (uint64_t)memory.generated_code_size_in_bytes;
@@ -222,13 +223,13 @@ uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded
 {
     words w = {0};
     PJRT_Executable *executable = executable_of(p, loaded);
-    const told_results r = results_of(p, executable);
+    const reported_results r = results_of(p, executable);
     RECORD_ARGS(Executable_Name, name, .executable = executable);
     if (!executable || !RECORD_HAS(p, Executable_Name) ||
-        !record_good(p, p->api->PJRT_Executable_Name(&name)))
+        !record_succeeded(p, p->api->PJRT_Executable_Name(&name)))
         name.executable_name_size = 0;
-    name.executable_name_size = record_letters(p, "letters of a program's name",
-                                               name.executable_name_size, name.executable_name);
+    name.executable_name_size = record_text_length(p, "letters of a program's name",
+                                                   name.executable_name_size, name.executable_name);
     record_event event = {.kind = RECORD_EXECUTABLE, .time = record_now()};
     event.field[0] = (uint64_t)(uintptr_t)loaded;
     event.field[1] = r.count;
@@ -243,31 +244,33 @@ uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded
     if (!w.failed)
         record_put(p, event, parts, 2);
     remember((uintptr_t)loaded, (uint32_t)r.count);
-    give_back(p, executable);
+    destroy_executable(p, executable);
     free(w.data);
     return (uint32_t)r.count;
 }
 
-/* Whether the file tells of LOADED. Where it has a place, *BELIEF is there. */
-static bool is_known(const PJRT_LoadedExecutable *loaded, uint32_t *results, record_belief **belief)
+/* Whether the file tells of LOADED. Where it has a place, *DONATION is there. */
+static bool is_known(const PJRT_LoadedExecutable *loaded, uint32_t *results,
+                     record_donation **donation)
 {
     size_t place;
-    *belief = NULL;
+    *donation = NULL;
     if (!find((uintptr_t)loaded, &place))
         return false;
     uint64_t value = atomic_load_explicit(&known[place].results, memory_order_relaxed);
     *results = (uint32_t)value;
-    *belief = &known[place].belief;
+    *donation = &known[place].donation;
     return value >> 32 == record_file_number();
 }
 
 uint32_t record_executable_results(record_plugin *p, PJRT_LoadedExecutable *loaded,
-                                   record_belief **belief)
+                                   record_donation **donation)
 {
     uint32_t results = 0;
-    if (!is_known(loaded, &results, belief)) {
+    if (!is_known(loaded, &results, donation)) {
         results = record_executable_about(p, loaded);
-        (void)!is_known(loaded, &results, belief);
+        uint32_t same;
+        (void)is_known(loaded, &same, donation);
     }
     return results;
 }
@@ -290,28 +293,29 @@ static uint32_t hash_of(const uint64_t *numbers, size_t count, bool ordered)
     return (uint32_t)(sum >> 32);
 }
 
-uint32_t record_belief_key(const int64_t *kept, size_t count, size_t devices)
+uint32_t record_donation_key(const int64_t *kept, size_t count, size_t devices)
 {
     return hash_of((const uint64_t *)kept, count, false) ^ (uint32_t)devices;
 }
 
-bool record_belief_due(record_belief *belief, uint32_t key)
+bool record_donation_due(record_donation *donation, uint32_t key)
 {
-    uint64_t rest = atomic_load_explicit(&belief->rest, memory_order_relaxed);
+    uint64_t rest = atomic_load_explicit(&donation->rest, memory_order_relaxed);
     if ((uint32_t)rest == 0 || rest >> 32 != key)
         return true;
-    atomic_store_explicit(&belief->rest, rest - 1, memory_order_relaxed);
+    atomic_store_explicit(&donation->rest, rest - 1, memory_order_relaxed);
     return false;
 }
 
-void record_belief_learn(record_belief *belief, uint32_t key, const uint64_t *answers, size_t count)
+void record_donation_learn(record_donation *donation, uint32_t key, const uint64_t *answers,
+                           size_t count)
 {
-    uint64_t before = atomic_load_explicit(&belief->answers, memory_order_relaxed);
-    uint64_t rest = atomic_load_explicit(&belief->rest, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(&donation->answers, memory_order_relaxed);
+    uint64_t rest = atomic_load_explicit(&donation->rest, memory_order_relaxed);
     uint64_t hash = hash_of(answers, count, true), agreed = 1;
     if (before >> 32 == hash && rest >> 32 == key)
         agreed = (uint32_t)before < AGREE ? (uint32_t)before + 1 : AGREE;
-    atomic_store_explicit(&belief->answers, hash << 32 | agreed, memory_order_relaxed);
+    atomic_store_explicit(&donation->answers, hash << 32 | agreed, memory_order_relaxed);
     rest = (uint64_t)key << 32 | (agreed == AGREE ? ASK_EVERY - 1 : 0);
-    atomic_store_explicit(&belief->rest, rest, memory_order_relaxed);
+    atomic_store_explicit(&donation->rest, rest, memory_order_relaxed);
 }

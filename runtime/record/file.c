@@ -223,7 +223,7 @@ static void tell_head(uint64_t lost, enum record_stop why)
     record_unlock(RECORD_LOCK_FILE);
 }
 
-void record_lose(void)
+void record_count_lost(void)
 {
     tell_head(1, RECORD_GOES_ON);
 }
@@ -257,7 +257,7 @@ bool record_active(void)
 {
     int state = atomic_load_explicit(&file.state, memory_order_relaxed);
     if (state == STOPPED)
-        record_lose();
+        record_count_lost();
     return state == READY || state == RUNS;
 }
 
@@ -414,7 +414,7 @@ static bool file_make(void)
         return false;
     memcpy(first.magic, RECORD_MAGIC, sizeof first.magic);
     file.head = first;
-    atomic_store(&file.mapped, file.may_map && record_disk_promises(file.events.fd));
+    atomic_store(&file.mapped, file.may_map && record_disk_maps_safely(file.events.fd));
     /* First of all: the chunk takes a while, and whoever is killed meanwhile leaves a file that can
      * be read. */
     int error = write_head();
@@ -458,7 +458,7 @@ bool record_take(size_t bytes, record_place *place)
 {
     size_t more = bytes / DATA + (bytes % DATA != 0);
     if (more > UINT16_MAX || atomic_load_explicit(&file.state, memory_order_relaxed) != RUNS) {
-        record_lose();
+        record_count_lost();
         return false;
     }
     uint64_t first = atomic_fetch_add_explicit(&file.next, more + 1, memory_order_relaxed);
@@ -466,12 +466,12 @@ bool record_take(size_t bytes, record_place *place)
     if ((last + 1) * RECORD_SLOT + atomic_load_explicit(&file.others, memory_order_relaxed) >
         file.limit) {
         record_stop_for(RECORD_LIMIT);
-        record_lose();
+        record_count_lost();
         return false;
     }
     for (uint64_t chunk = first / CHUNK_SLOTS; chunk <= last / CHUNK_SLOTS; chunk++)
         if (!chunk_is_there(chunk)) {
-            record_lose();
+            record_count_lost();
             return false;
         }
     /* In the middle of a chunk the next one is asked for. */
@@ -533,7 +533,7 @@ static void fill_written(const record_place *place, const record_event *event, w
     if (good && record_opened_write(&file.events, event, sizeof *event, place->first * RECORD_SLOT))
         return;
     record_stop_for(record_stop_of(errno));
-    record_lose();
+    record_count_lost();
 }
 
 void record_fill(const record_place *place, record_event event, const struct iovec *parts,

@@ -9,7 +9,7 @@
  *                           ("executable"), or compile options ("options"); HASH is the XXH3 hash
  *                           of 128 bits of the file's bytes, as 32 hexadecimal digits, high half
  *                           first
- *   PID-TIME/profile        what the plugin's own profiler told of some executions: a
+ *   PID-TIME/profile        the plugin's own profile of some executions: a
  *                           record_profile, then its bytes; absent where nobody asked for it, or
  *                           too few executions came
  *
@@ -142,7 +142,7 @@ enum record_kind {
  * PLUGIN       [0] its number, from 0 in order of loading, [1] major, [2] minor version of its API,
  *              [3] size of its table; words: the path
  * DEVICE       one that a new client addresses: [0] handle, [1] id, [2] plugin, [3] client handle,
- *              [4] bytes of its memory, 0: not told; words: its debug string
+ *              [4] bytes of its memory, 0: unknown; words: its debug string
  * COMPILE      PJRT_Client_Compile, PJRT_Executable_DeserializeAndLoad, PJRT_Client_Load:
  *              time to [0] end, [1] [2] CPU at begin and end, [3] handle of the loaded executable
  *              (0 where it failed), [4] enum record_source, [5] plugin;
@@ -151,8 +151,8 @@ enum record_kind {
  *              "hlo", "executable"). Of what PJRT_Client_Load loads, code and options are those of
  *              its PJRT_Compile, where that was seen
  * EXECUTABLE   what the plugin says of a loaded executable, after its COMPILE: [0] handle,
- *              [1] results, [2] FLOPs and [3] bytes accessed (both doubles, negative: not told),
- *              [4] bytes of temporaries, [5] bytes of generated code (UINT64_MAX: not told);
+ *              [1] results, [2] FLOPs and [3] bytes accessed (both doubles, negative: unknown),
+ *              [4] bytes of temporaries, [5] bytes of generated code (UINT64_MAX: unknown);
  *              words: devices (how many, then handles), for each result its type
  *              (PJRT_Buffer_Type), rank and dimensions, the length of the name, then the name
  * EXECUTE      time to [0] end, [1] [2] CPU at begin and end, [3] handle of the executable,

@@ -114,7 +114,7 @@ const PJRT_Api *record_plugin_table(record_plugin *p)
 }
 
 /* Whether GET is of a plugin for which there is no place, and which was not counted yet. Under the
- * lock. As many are told apart as there are places. */
+ * lock. As many plugins are distinguished as there are slots. */
 static bool is_another(record_get *get)
 {
     static record_get *beyond[RECORD_PLUGINS];

@@ -94,7 +94,7 @@ static void *answer_for(void *library, void *symbol)
 {
     bool named = library != RTLD_NEXT && library != RTLD_DEFAULT;
     if (symbol && is_ours(symbol)) {
-        /* Whoever opened the recorder by its path wants it. A search finds it because it was
+        /* A caller that opened the recorder by its path wants it. A search finds it because it was
          * preloaded, and goes on. */
         if (named)
             return symbol;

@@ -159,7 +159,7 @@ record_hash record_keep(const char *form, const void *bytes, size_t size)
 
 enum record_no_profile record_keep_profile(record_profile *head, const void *bytes)
 {
-    /* A head alone takes no room: it is so much less than the events that told how long it took. */
+    /* A head alone needs no reserved room: it is much smaller than the events it is about. */
     const uint64_t size = sizeof *head + (bytes ? head->size : 0);
     const int folder = record_folder();
     if (folder < 0 || (!bytes && !record_disk_allows(size)))

@@ -4,13 +4,11 @@
  * From top to bottom, each file calls only those below it: entry.c (GetPjrtApi), preload.c
  * (dlsym), plugin.c (the plugins it stands before, and their tables), calls_execute.c,
  * calls_compile.c, calls_buffer.c, calls_transfer.c (the replaced calls), profile.c (the plugin's
- * profiler), executables.c (what is
- * known of executables), complete.c (callbacks), events.c (one event of a plugin), about.c (texts),
- * programs.c (files of programs), file.c (the file of slots), disk.c (what it stands on), ahead.c
- * (a thread for it).
+ * profiler), executables.c (descriptions of executables), complete.c (callbacks), events.c (one
+ * event of a plugin), about.c (texts), programs.c (files of programs), file.c (the file of slots),
+ * disk.c (its file system and descriptors), ahead.c (a thread for it).
  *
- * Whatever fails in here stops the recording and never the program: the program gets what the
- * plugin answered.
+ * A failure in here stops the recording, never the program, which gets the plugin's answer.
  */
 #ifndef BENCH_RUNTIME_RECORD_PRIV_H
 #define BENCH_RUNTIME_RECORD_PRIV_H
@@ -50,7 +48,7 @@ typedef struct record_plugin {
     _Atomic(const PJRT_Api *) ours; /* the table that is handed out */
     const PJRT_Api *api;            /* its own table */
     bool has_on_ready;              /* whether ends of executions can be seen */
-    _Atomic unsigned told;          /* in which file its PLUGIN event is */
+    _Atomic unsigned described_in;  /* in which file its PLUGIN event is */
     _Atomic bool unseen;            /* it was counted among those that are not recorded */
     _Atomic unsigned quiet;         /* executions since something was compiled; profile.c */
     _Atomic bool no_profiler;       /* likewise */
@@ -72,8 +70,8 @@ static inline unsigned record_plugin_number(const record_plugin *p)
 #define RECORD_ARGS(name, variable, ...)                                                           \
     PJRT_##name##_Args variable = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE, __VA_ARGS__}
 
-/* Gives an error of a call of our own back. Whether there was none. */
-static inline bool record_good(const record_plugin *p, PJRT_Error *error)
+/* Whether a call of our own returned no ERROR; destroys it. */
+static inline bool record_succeeded(const record_plugin *p, PJRT_Error *error)
 {
     if (!error)
         return true;
@@ -86,7 +84,7 @@ static inline bool record_good(const record_plugin *p, PJRT_Error *error)
 static inline bool record_is_deleted(const record_plugin *p, PJRT_Buffer *buffer)
 {
     RECORD_ARGS(Buffer_IsDeleted, args, .buffer = buffer);
-    return record_good(p, p->api->PJRT_Buffer_IsDeleted(&args)) && args.is_deleted;
+    return record_succeeded(p, p->api->PJRT_Buffer_IsDeleted(&args)) && args.is_deleted;
 }
 
 /* ---- replaced calls (calls_*.c) ---------------------------------------------------------------
@@ -203,7 +201,7 @@ static inline void record_narrow(void *caller, const void *used)
     PJRT_##name##_Args args##_copy,                                                                \
         *args = record_widen(caller, &args##_copy, PJRT_##name##_Args_STRUCT_SIZE);                \
     if (!args) {                                                                                   \
-        record_lost(p);                                                                            \
+        record_lost_call(p);                                                                       \
         return (p)->api->PJRT_##name(caller);                                                      \
     }                                                                                              \
     if (!record_active()) {                                                                        \
@@ -245,11 +243,11 @@ void record_ahead_forked(void);
 
 /* ---- disk.c --------------------------------------------------------------------------------- */
 
-/* Whether the process may have a file of BYTES: where not, writing one would send it a signal. */
+/* Whether the process's limit allows a file of BYTES: beyond it, a write sends a signal. */
 bool record_disk_allows(uint64_t bytes);
-/* Whether what was reserved in FD can be written through a mapping, come what may. A file system
- * that copies on writing, or one behind a network, may refuse later. */
-bool record_disk_promises(int fd);
+/* Whether writes through a mapping of FD's reserved blocks cannot fail. On file systems that copy
+ * on write, or are on a network, they can. */
+bool record_disk_maps_safely(int fd);
 
 /* FD, or another descriptor of its file in place of 0 to 2, which it had because the program was
  * started without: what the program prints must not go into a file of ours. -1, with errno, where
@@ -265,8 +263,8 @@ typedef struct record_opened {
     ino_t inode;
     char path[PATH_MAX];
 } record_opened;
-/* Takes FD, which was opened at PATH with FLAGS and may be -1: then, and where its file cannot be
- * told, false. */
+/* Takes FD, which was opened at PATH with FLAGS and may be -1. False for -1, and where its file
+ * cannot be identified. */
 bool record_opened_set(record_opened *o, int fd, const char *path, int flags);
 /* Where it is not that file's any more, the file is opened again; -1 where it cannot be. */
 int record_opened_get(record_opened *o);
@@ -285,8 +283,8 @@ bool record_active(void);
 bool record_goes_on(void);
 /* Whether the process has a folder to record into, or may make one. */
 bool record_wanted(void);
-/* False before the process's first event. A forked process may only give back what it inherited:
- * that is nothing to begin a file for. */
+/* False before the process's first event. Releases of handles that a forked process inherited are
+ * no reason to begin a file. */
 bool record_has_begun(void);
 bool record_cpu_wanted(void);
 
@@ -317,12 +315,12 @@ bool record_append(unsigned number, const record_place *place, size_t index, uin
 /* Room for BYTES of another file in the process's folder, or false: it would be too much. WHOLE:
  * it may take all that is left, else half of it. */
 bool record_room(uint64_t bytes, bool whole);
-/* Gives room back that was not used. */
+/* Releases room that was not used. */
 void record_room_back(uint64_t bytes);
 /* The process's folder; -1 where there is none any more. */
 int record_folder(void);
-/* Counts an event that is not written. */
-void record_lose(void);
+/* Counts an event that is not written as lost. */
+void record_count_lost(void);
 /* Counts a plugin of which nothing is recorded, in this file or the next one. */
 void record_plugin_unseen(void);
 /* Ends the recording. */
@@ -402,21 +400,22 @@ static inline void record_end(record_span *span)
 }
 
 /* Whether events of P can be written now; if not, one is counted as lost. The first call of a
- * process, thread or plugin begins the file, or says who they are. */
+ * process begins the file; the first ones of a thread and of a plugin describe these. */
 bool record_ready(record_plugin *p);
 /* The event of a call of P: as record_take and record_fill behind record_ready. The thread is
  * filled in. */
 bool record_open(record_plugin *p, size_t bytes, record_place *place);
 void record_close(const record_place *place, record_event event, const struct iovec *parts,
                   size_t count);
-/* Both. */
+/* record_open and record_close. */
 void record_put(record_plugin *p, record_event event, const struct iovec *parts, size_t count);
 /* Counts a call of P that is not recorded although calls are to be. */
-void record_lost(record_plugin *p);
+void record_lost_call(record_plugin *p);
 /* A BUFFER_END, where the file has begun: it goes into the event before where that is one of the
  * same thread and FLAGS. Of some with RECORD_UNASKED the plugin is asked, and says the flags. */
 void record_put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags);
-/* Its quick half for RECORD_UNASKED: whether there was such an event. No plugin is asked. */
+/* The fast path of record_put_end for RECORD_UNASKED: false where there is no event to append to.
+ */
 bool record_put_end_again(const PJRT_Buffer *buffer);
 /* As record_put of a TEXT. */
 void record_put_text(record_plugin *p, enum record_text what, uint64_t of, const char *text,
@@ -438,7 +437,7 @@ static inline bool record_later_active(record_plugin *p, size_t size, size_t who
 {
     if (size >= whole)
         return record_active();
-    record_lost(p);
+    record_lost_call(p);
     return false;
 }
 
@@ -454,45 +453,46 @@ uint64_t record_transfer_number(const record_plugin *p, const PJRT_Event *event)
 
 /* ---- executables.c -------------------------------------------------------------------------- */
 
-/* Donation as observed in an executable's executions, see format.h. Several threads may use it at
- * once; then one may ask more often than necessary. */
-typedef struct record_belief {
-    /* High half: the key of the execution that was asked of last. Low half: how many executions
-     * from now on need not be asked of. */
+/* Which arguments the executions of an executable consumed, so that not each is asked for
+ * (format.h). Several threads may use it at once; then one may ask more often than it had to. */
+typedef struct record_donation {
+    /* High half: the key of the execution that was asked for last. Low half: how many executions
+     * from now on need not be asked for. */
     _Atomic uint64_t rest;
     /* High half: a hash of its answers. Low half: how many in a row had the same ones. */
     _Atomic uint64_t answers;
-} record_belief;
+} record_donation;
 
-/* The key of executions that donate alike: the COUNT inputs KEPT that may not be donated, in any
- * order, and the number of devices. */
-uint32_t record_belief_key(const int64_t *kept, size_t count, size_t devices);
-/* Whether the plugin is to be asked of an execution with KEY. */
-bool record_belief_due(record_belief *belief, uint32_t key);
-/* It was asked; its answers are in COUNT words. */
-void record_belief_learn(record_belief *belief, uint32_t key, const uint64_t *answers,
-                         size_t count);
+/* Executions of one key are taken to consume the same arguments. It is made of the COUNT inputs
+ * KEPT that may not be donated, in any order, and the number of devices. */
+uint32_t record_donation_key(const int64_t *kept, size_t count, size_t devices);
+/* Whether the plugin is to be asked for an execution with KEY. */
+bool record_donation_due(record_donation *donation, uint32_t key);
+/* The plugin was asked; its ANSWERS are COUNT words of bits. */
+void record_donation_learn(record_donation *donation, uint32_t key, const uint64_t *answers,
+                           size_t count);
 
-/* Puts what P says of LOADED, and remembers its results on each device, which come back. */
-/* Bounds on the plugin's answers to the recorder's own questions. A list or text that is longer, or
- * missing, counts as not reported, and the recording names the plugin's answer. */
+/* Answers to calls of our own are bounded before they are used. A list or text that is longer, or
+ * is NULL, is treated as absent, and the recording says what the plugin answered. */
 #define RECORD_MOST_LISTED ((uint64_t)1 << 16)
 #define RECORD_MOST_RANK   ((uint64_t)64)
 #define RECORD_MOST_NAME   ((uint64_t)1 << 20)
-/* COUNT of the list or text AT, which the plugin gave as WHAT; 0 where it is more than MOST, or AT
- * is NULL and COUNT is not 0. */
-size_t record_bounded(record_plugin *p, const char *what, uint64_t count, uint64_t most,
-                      const void *at);
-/* The same of the letters TEXT, which the plugin gave as WHAT. Where they end earlier, with a zero
- * byte, that is noted, and only those before it count. */
-size_t record_letters(record_plugin *p, const char *what, uint64_t count, const char *text);
+/* The length of the list AT, which the plugin gave as COUNT of WHAT; 0 where that is more than
+ * MOST, or AT is NULL. */
+size_t record_list_length(record_plugin *p, const char *what, uint64_t count, uint64_t most,
+                          const void *at);
+/* The length of TEXT, which the plugin gave as COUNT of WHAT. If a zero byte ends it earlier, that
+ * is recorded as a contradiction, and the text before it counts. */
+size_t record_text_length(record_plugin *p, const char *what, uint64_t count, const char *text);
 /* Notes that the plugin's answer WHAT is FOUND and cannot be: another one says WANTED. */
 void record_contradiction(record_plugin *p, const char *what, uint64_t found, uint64_t wanted);
+/* Puts an EXECUTABLE event of LOADED. Remembers and returns its number of results on each device.
+ */
 uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded);
 /* Results of LOADED on each device. Of one that no call seen here made, what P says is put first:
- * there is no COMPILE of it. *BELIEF is NULL where there is no room for one. */
+ * there is no COMPILE of it. *DONATION is NULL where there is no room for one. */
 uint32_t record_executable_results(record_plugin *p, PJRT_LoadedExecutable *loaded,
-                                   record_belief **belief);
+                                   record_donation **donation);
 void record_executable_forget(const PJRT_LoadedExecutable *loaded);
 
 /* ---- plugin.c ------------------------------------------------------------------------------- */

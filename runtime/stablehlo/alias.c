@@ -1,6 +1,6 @@
 /*
- * alias.c - names that stand for attributes and types. What a text says with them it could say
- * without: they are replaced before it is read.
+ * alias.c - names that stand for attributes and types. They are replaced before a text is read, so
+ * that no other file knows them.
  *
  *   #sizes = array<i64: 2, 3>
  *   !pair = tensor<2x!element>
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Names that stand for names may be long: what replaces them all is bounded. */
+/* Bounds the text that replaces aliases: those of aliases of aliases can grow exponentially. */
 #define MORE_BYTES ((size_t)16 << 20)
 
 typedef struct aliases {

@@ -522,7 +522,7 @@ static bn_code read_collective(shlo_code *c, const op_words *words)
     char name[48];
     uint64_t groups;
     int64_t highest = -1;
-    if (!known || !shlo_communicates(op))
+    if (!known || !shlo_is_collective(op))
         return BN_OK;
     const bool pairs = shlo_is_piece(op, "collective_permute") || shlo_is_piece(op, "send") ||
                        shlo_is_piece(op, "recv");
@@ -550,7 +550,7 @@ static bn_code note_spread(shlo_code *c, shlo_piece key, uint64_t value)
         code = shlo_string_of(c, kind == SHLO_ATTRIBUTE_ARRAY ? shlo_varint(&list) : value,
                               "how values are spread over devices", &text);
         if (code == BN_OK)
-            shlo_note_spread(c->to, key, text);
+            shlo_note_sharding(c->to, key, text);
     }
     return code == BN_OK && list.cut ? shlo_damaged(c, "an array is cut off") : code;
 }
@@ -566,7 +566,7 @@ static bn_code survey_dictionary(shlo_code *c, shlo_bytes bytes)
         int64_t number = 0;
         code = bytes.cut ? BN_OK : shlo_string_of(c, name_index, "the name of an attribute", &name);
         const bool partitions = shlo_is_piece(name, "mhlo.num_partitions");
-        const bool spread = shlo_spreads(name);
+        const bool spread = shlo_is_sharding(name);
         const bool counts = partitions || shlo_is_piece(name, "mhlo.num_replicas");
         if (code == BN_OK && counts) {
             int64_t *to = partitions ? &c->to->partitions : &c->to->replicas;

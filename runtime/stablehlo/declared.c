@@ -42,7 +42,7 @@ static shlo_token peek(const shlo_scanner *s)
     return t;
 }
 
-/* Moves behind WORD, or the mark of one character, if that comes next. */
+/* Moves behind WORD if that comes next. A WORD of one character is a mark. */
 static bool accept(shlo_scanner *s, const char *word)
 {
     shlo_scanner ahead = *s;
@@ -163,15 +163,14 @@ static bn_code read_tensor(const reader *r, const shlo_token *angle, shlo_value 
     return BN_OK;
 }
 
-/* Whether ANGLE, of "tensor<*xf32>", says that the rank is not known: no value is of such a type.
- */
+/* Whether ANGLE is that of an unranked type, "tensor<*xf32>". */
 static bool is_unranked(const shlo_token *angle)
 {
     shlo_scanner s = inside_of(angle);
     return accept(&s, "*");
 }
 
-/* A type of any kind; what is no tensor of a known rank keeps its text. */
+/* A type of any kind; if it is not a ranked tensor, its text is its dtype. */
 static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v)
 {
     shlo_token t;
@@ -213,7 +212,7 @@ static bn_code read_number(const reader *r, const shlo_token *t, int64_t most, i
     return *number <= most ? BN_OK : fail_at(r, t, BN_FORMAT, "a number is too large");
 }
 
-/* Notes that V is said to have KEY, whose value is FIRST to LAST. */
+/* Notes V's attribute KEY, whose value is FIRST to LAST. */
 static bn_code take_attribute(const reader *r, const shlo_token *key, const shlo_token *first,
                               const shlo_token *last, shlo_value *v)
 {
@@ -297,9 +296,9 @@ static shlo_value *add_result(reader *r)
     return add_value(&r->to->results, &r->to->result_count, &r->result_room, r);
 }
 
-/* Whether the @main in hand is the program's: that of a module within the module is another one's.
- * Values of such a one are dropped. */
-static bool is_outer_main(reader *r)
+/* Whether the @main in hand is the program's, that of the outermost module. If so, values of a
+ * @main that was read before, of an inner module, are dropped. */
+static bool begin_main(reader *r)
 {
     if (r->depth >= r->main_depth)
         return false;
@@ -327,14 +326,14 @@ static bn_code read_argument(reader *r, shlo_scanner *s)
     return code == BN_OK ? skip_place(r, s) : code;
 }
 
-static bn_code type_of_result(reader *r, shlo_scanner *s)
+static bn_code read_result_type(reader *r, shlo_scanner *s)
 {
     return read_type(r, s, add_result(r));
 }
 
 static bn_code read_result(reader *r, shlo_scanner *s)
 {
-    bn_code code = type_of_result(r, s);
+    bn_code code = read_result_type(r, s);
     return code == BN_OK && accept(s, "{")
                ? read_attributes(r, s, &r->to->results[r->to->result_count - 1])
                : code;
@@ -362,20 +361,26 @@ static bn_code read_signature(reader *r, shlo_scanner *s)
     if (code != BN_OK || !accept_arrow(s))
         return code;
     /* A lone type has no attributes: the body begins behind it. */
-    return accept(s, "(") ? read_list(r, s, read_result) : type_of_result(r, s);
+    return accept(s, "(") ? read_list(r, s, read_result) : read_result_type(r, s);
 }
 
 /* ---- @main, generic ---------------------------------------------------------------------- */
 
-static bn_code type_of_argument(reader *r, shlo_scanner *s)
+static bn_code read_argument_type(reader *r, shlo_scanner *s)
 {
     return read_type(r, s, add_argument(r));
 }
 
+/* An attribute's value: its first token, and a scanner that stands before it. */
+typedef struct part {
+    shlo_token first;
+    shlo_scanner scanner;
+} part;
+
 /* "[{...}, {...}]", a dictionary for each of the COUNT values of LIST. */
-static bn_code read_dictionaries(const reader *r, const shlo_token *at, shlo_scanner s,
-                                 shlo_value *list, size_t count)
+static bn_code read_dictionaries(const reader *r, const part *from, shlo_value *list, size_t count)
 {
+    shlo_scanner s = from->scanner;
     bn_code code = BN_OK;
     size_t i = 0;
     bool more = accept(&s, "[");
@@ -384,17 +389,17 @@ static bn_code read_dictionaries(const reader *r, const shlo_token *at, shlo_sca
         more = code == BN_OK && accept(&s, ",");
     }
     if (code == BN_OK && (i != count || !accept(&s, "]")))
-        code = fail_at(r, at, BN_FORMAT, "@main's values and their attributes are not as many");
+        code = fail_at(r, &from->first, BN_FORMAT,
+                       "@main's values and their attributes are not as many");
     return code;
 }
 
 /* The properties or attributes of a function, behind the bracket: of @main, its signature. */
 static bn_code read_function(reader *r, shlo_scanner *s)
 {
-    shlo_token type = {0}, arguments = {0}, results = {0};
+    part type = {.scanner = *s}, arguments = type, results = type;
     bool is_main = false;
     bn_code code = BN_OK;
-    shlo_scanner type_at = *s, arguments_at = *s, results_at = *s;
     while (code == BN_OK && !accept(s, "}")) {
         shlo_token key, first, last;
         code = shlo_scan(s, &key, r->st);
@@ -406,29 +411,28 @@ static bn_code read_function(reader *r, shlo_scanner *s)
             if (is_key(&key, "sym_name"))
                 is_main = is_string(&first, "main");
             else if (is_key(&key, "function_type"))
-                type = first, type_at = value;
+                type = (part){first, value};
             else if (is_key(&key, "arg_attrs"))
-                arguments = first, arguments_at = value;
+                arguments = (part){first, value};
             else if (is_key(&key, "res_attrs"))
-                results = first, results_at = value;
+                results = (part){first, value};
         }
         (void)accept(s, ",");
     }
-    if (code != BN_OK || !is_main || !is_outer_main(r))
+    if (code != BN_OK || !is_main || !begin_main(r))
         return code;
-    if (!accept(&type_at, "("))
-        return fail_at(r, &type, BN_FORMAT, "@main has no type");
-    code = read_list(r, &type_at, type_of_argument);
-    if (code == BN_OK && !accept_arrow(&type_at))
-        code = fail_at(r, &type, BN_FORMAT, "the type of @main does not end");
+    if (!accept(&type.scanner, "("))
+        return fail_at(r, &type.first, BN_FORMAT, "@main has no type");
+    code = read_list(r, &type.scanner, read_argument_type);
+    if (code == BN_OK && !accept_arrow(&type.scanner))
+        code = fail_at(r, &type.first, BN_FORMAT, "the type of @main does not end");
     if (code == BN_OK)
-        code = accept(&type_at, "(") ? read_list(r, &type_at, type_of_result)
-                                     : type_of_result(r, &type_at);
-    if (code == BN_OK && arguments.at)
-        code =
-            read_dictionaries(r, &arguments, arguments_at, r->to->arguments, r->to->argument_count);
-    if (code == BN_OK && results.at)
-        code = read_dictionaries(r, &results, results_at, r->to->results, r->to->result_count);
+        code = accept(&type.scanner, "(") ? read_list(r, &type.scanner, read_result_type)
+                                          : read_result_type(r, &type.scanner);
+    if (code == BN_OK && arguments.first.at)
+        code = read_dictionaries(r, &arguments, r->to->arguments, r->to->argument_count);
+    if (code == BN_OK && results.first.at)
+        code = read_dictionaries(r, &results, r->to->results, r->to->result_count);
     return code;
 }
 
@@ -512,18 +516,19 @@ static int64_t largest_of(const shlo_token *angle)
     return most;
 }
 
-/* Whether NAME, "stablehlo.all_reduce", is a collective. */
-static bool communicates(shlo_piece name)
+/* Whether NAME, with its dialect as in "stablehlo.all_reduce", is a collective. */
+static bool is_collective(shlo_piece name)
 {
     const char *dot = memchr(name.at, '.', name.length);
     return dot &&
-           shlo_communicates((shlo_piece){dot + 1, name.length - (size_t)(dot + 1 - name.at)});
+           shlo_is_collective((shlo_piece){dot + 1, name.length - (size_t)(dot + 1 - name.at)});
 }
 
 /* ---- the whole text ------------------------------------------------------------------------ */
 
-/* Notes the devices in the strings of VALUE, one or a list, of KEY; an alias may name any. */
-static bn_code note_spread(const reader *r, shlo_piece key, shlo_token value, shlo_scanner s)
+/* Notes the devices in VALUE, the string or list of strings of the attribute KEY. An alias may name
+ * any device. */
+static bn_code note_sharding(const reader *r, shlo_piece key, shlo_token value, shlo_scanner s)
 {
     bn_code code = BN_OK;
     const bool list = shlo_is_mark(&value, '[');
@@ -534,7 +539,7 @@ static bn_code note_spread(const reader *r, shlo_piece key, shlo_token value, sh
             code = shlo_scan(&s, &value, r->st);
         const char *text = value.kind == SHLO_TOKEN_STRING ? string_of(r, &value) : "";
         if (code == BN_OK && *text)
-            shlo_note_spread(r->to, key, (shlo_piece){text, strlen(text)});
+            shlo_note_sharding(r->to, key, (shlo_piece){text, strlen(text)});
     } while (code == BN_OK && list && value.kind != SHLO_TOKEN_END && !shlo_is_mark(&value, ']'));
     return code;
 }
@@ -550,7 +555,7 @@ static bn_code note_attribute(reader *r, const shlo_token *key, shlo_scanner s, 
                                                                 : NULL;
     const bool groups =
         shlo_is_piece(name, "replica_groups") || shlo_is_piece(name, "source_target_pairs");
-    const bool spread = shlo_spreads(name);
+    const bool spread = shlo_is_sharding(name);
     if ((!count && !groups && !spread) || !accept(&s, "="))
         return BN_OK;
     shlo_token value;
@@ -560,7 +565,7 @@ static bn_code note_attribute(reader *r, const shlo_token *key, shlo_scanner s, 
         code = read_number(r, &value, INT32_MAX, &number);
         *count = number > *count ? number : *count;
     } else if (code == BN_OK && spread) {
-        code = note_spread(r, name, value, s);
+        code = note_sharding(r, name, value, s);
     } else if (code == BN_OK) {
         const shlo_token angle = peek(&s);
         const bool dense = shlo_is_word(&value, "dense") && angle.kind == SHLO_TOKEN_ANGLE;
@@ -570,8 +575,9 @@ static bn_code note_attribute(reader *r, const shlo_token *key, shlo_scanner s, 
     return code;
 }
 
-/* Reads all tokens of S, which stands DEPTH angle brackets deep in the text. */
-static bn_code survey(reader *r, shlo_scanner *s, int depth, shlo_piece op)
+/* Reads the tokens of S, which are within DEPTH angle brackets: notes devices, and reads @main
+ * where it begins. OP is the op that the tokens belong to. */
+static bn_code read_tokens(reader *r, shlo_scanner *s, int depth, shlo_piece op)
 {
     shlo_token t = {0}, before[3] = {{0}};
     bn_code code = BN_OK;
@@ -593,7 +599,7 @@ static bn_code survey(reader *r, shlo_scanner *s, int depth, shlo_piece op)
             if (!values && depth == MOST_DEPTH)
                 return fail_at(r, &t, BN_FORMAT, "more than 32 brackets '<' within each other");
             if (!values)
-                code = survey(r, &inner, depth + 1, op);
+                code = read_tokens(r, &inner, depth + 1, op);
         } else if (t.kind == SHLO_TOKEN_WORD || t.kind == SHLO_TOKEN_STRING) {
             const bool quoted = t.kind == SHLO_TOKEN_STRING;
             const shlo_piece name = {t.at + quoted, t.length - 2u * quoted};
@@ -603,7 +609,7 @@ static bn_code survey(reader *r, shlo_scanner *s, int depth, shlo_piece op)
                        : isalpha((unsigned char)*name.at) && memchr(name.at, '.', name.length) &&
                              (t.first || shlo_is_mark(before, '=')))
                 op = name;
-            if (op.at == name.at && communicates(name))
+            if (op.at == name.at && is_collective(name))
                 shlo_note_device(r->to, -1, name.at, name.length);
             code = note_attribute(r, &t, *s, op);
             if (code == BN_OK && is_string(&t, "func.func"))
@@ -614,7 +620,7 @@ static bn_code survey(reader *r, shlo_scanner *s, int depth, shlo_piece op)
                        accept(&ahead, "nested"))
                     continue;
                 if ((accept(&ahead, "@main") || accept(&ahead, "@\"main\"")) &&
-                    accept(&ahead, "(") && is_outer_main(r))
+                    accept(&ahead, "(") && begin_main(r))
                     code = read_signature(r, &ahead);
             }
         }
@@ -644,9 +650,9 @@ bn_code shlo_declared_read(const char *text, size_t length, shlo_declared *decla
     reader r = {.end = end, .to = declared, .main_depth = INT_MAX, .st = st};
     shlo_scanner s = {begin, end, 1, true};
     if (code == BN_OK)
-        code = survey(&r, &s, 0, (shlo_piece){"", 0});
+        code = read_tokens(&r, &s, 0, (shlo_piece){"", 0});
     bn_text_free(&plain);
-    /* Where what is read is no such text at all, its first odd byte is no reason. */
+    /* A text without @main is no StableHLO: report that, and not its first odd byte. */
     if ((code == BN_OK || code == BN_FORMAT) && r.main_depth == INT_MAX &&
         (code == BN_OK || !memmem(text, length, "@main", 5)))
         code = bn_fail(st, BN_FORMAT,

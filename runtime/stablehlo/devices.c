@@ -1,9 +1,9 @@
 /*
- * devices.c - the devices that a program names, as all its forms say it: ops by which devices
- * exchange values, and shardings and meshes in strings.
+ * devices.c - the devices that a program names, for all its forms: collectives, and shardings and
+ * meshes in strings.
  *
- *   {devices=[2,1]<=[2]}   {{maximal device=0}, {replicated}}   #sdy.mesh<["x"=2],
- * device_ids=[1,0]>
+ *   {devices=[2,1]<=[2]}   {{maximal device=0}, {replicated}}
+ *   #sdy.mesh<["x"=2], device_ids=[1,0]>
  */
 #define _GNU_SOURCE
 #include "runtime/stablehlo/stablehlo_priv.h"
@@ -13,12 +13,6 @@
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static int64_t times(int64_t a, int64_t b)
-{
-    int64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
 /* The number at *AT, whose digits are passed; more than INT32_MAX is somewhere above it. */
@@ -47,7 +41,7 @@ void shlo_note_mesh(shlo_declared *to, int64_t devices, int64_t highest)
         shlo_note_device(to, highest, "sdy.mesh", 8);
 }
 
-bool shlo_communicates(shlo_piece op)
+bool shlo_is_collective(shlo_piece op)
 {
     static const char *const ops[] = {"all_reduce",
                                       "all_gather",
@@ -73,7 +67,7 @@ static const char *take_tiles(const char *at, const char *end, int64_t *highest)
     int64_t tiles = 1;
     while (at < end && *at != ']')
         if (shlo_is_digit(*at))
-            tiles = times(tiles, take_number(&at, end));
+            tiles = shlo_product(tiles, take_number(&at, end));
         else
             at++;
     *highest = tiles - 1;
@@ -88,7 +82,7 @@ static const char *take_tiles(const char *at, const char *end, int64_t *highest)
     return at;
 }
 
-/* Behind "={...}" at AT, of which nothing is to be known. */
+/* Behind "={...}" at AT, whose contents are skipped. */
 static const char *skip_braces(const char *at, const char *end)
 {
     int depth = 0;
@@ -103,8 +97,8 @@ static const char *skip_braces(const char *at, const char *end)
     return end;
 }
 
-/* A word of a sharding that is not known may name any device. */
-static void note_sharding(shlo_declared *to, shlo_piece text)
+/* Notes the devices of a sharding. An unknown word in it may name any device. */
+static void note_mhlo_sharding(shlo_declared *to, shlo_piece text)
 {
     static const char *const silent[] = {"replicated", "maximal",        "manual",
                                          "unknown",    "unreduced",      "last_tile_dim_replicate",
@@ -154,7 +148,7 @@ static const char *take_mesh(const char *at, const char *end, int64_t *devices, 
             if (named)
                 *highest = number > *highest ? number : *highest;
             else
-                *devices = times(*devices, number);
+                *devices = shlo_product(*devices, number);
         } else {
             named = named ||
                     ((size_t)(end - at) >= sizeof ids - 1 && memcmp(at, ids, sizeof ids - 1) == 0);
@@ -178,7 +172,7 @@ void shlo_meshes_in(shlo_piece text, int64_t *devices, int64_t *highest)
 
 /* ---- attributes --------------------------------------------------------------------------- */
 
-bool shlo_spreads(shlo_piece key)
+bool shlo_is_sharding(shlo_piece key)
 {
     static const char *const keys[] = {"mhlo.sharding", "mhlo.spmd_output_sharding",
                                        "mhlo.spmd_parameters_shardings"};
@@ -188,13 +182,13 @@ bool shlo_spreads(shlo_piece key)
     return key.length > 8 && memcmp(key.at, "xla.sdy.", 8) == 0;
 }
 
-void shlo_note_spread(shlo_declared *to, shlo_piece key, shlo_piece text)
+void shlo_note_sharding(shlo_declared *to, shlo_piece key, shlo_piece text)
 {
     int64_t devices, highest;
-    if (!shlo_spreads(key))
+    if (!shlo_is_sharding(key))
         return;
     if (*key.at == 'm') {
-        note_sharding(to, text);
+        note_mhlo_sharding(to, text);
         return;
     }
     shlo_meshes_in(text, &devices, &highest);

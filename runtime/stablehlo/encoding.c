@@ -487,12 +487,6 @@ bn_code shlo_highest_of(const shlo_code *c, uint64_t index, const char *what, in
 
 /* ---- meshes and shardings -------------------------------------------------------------------- */
 
-static int64_t times(int64_t a, int64_t b)
-{
-    int64_t product;
-    return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
-
 /* The size of axis INDEX of a mesh. */
 static bn_code axis_size(const shlo_code *c, uint64_t index, int64_t *size)
 {
@@ -537,7 +531,7 @@ bn_code shlo_mesh_of(const shlo_code *c, uint64_t index, int64_t *devices, int64
     for (uint64_t i = 0; i < count && !axes.cut && code == BN_OK; i++) {
         int64_t size = 0;
         code = axis_size(c, shlo_varint(&axes), &size);
-        *devices = times(*devices, size);
+        *devices = shlo_product(*devices, size);
     }
     if (code != BN_OK || axes.cut)
         return code != BN_OK ? code : shlo_damaged(c, "a mesh is cut off");

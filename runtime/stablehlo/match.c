@@ -74,7 +74,8 @@ static uint64_t key_types(const shlo_node *node)
 }
 
 typedef struct pass {
-    pass_key *key; /* of what is held: beside the key that it is held by; NULL: that one alone */
+    pass_key
+        *key; /* of the value: in addition to the key that it is found by; NULL: that one alone */
     bool once;     /* of statements that occur once in each gap only */
 } pass;
 
@@ -87,7 +88,7 @@ static const pass alike[] = {
 static const pass changed[] = {
     {key_op_placed, true}, {key_op_placed, false}, {key_op, false}, {key_types, false}};
 
-/* Whose statements a pass may match. */
+/* The statements that a pass may match. */
 typedef enum whose { ALL, HELD, NOT_HELD } whose;
 
 /* ---- one gap --------------------------------------------------------------------------------- */
@@ -294,7 +295,8 @@ static void hold_below_changes(matching *m)
     hold_common(m);
 }
 
-/* ---- beside the passes ------------------------------------------------------------------------ */
+/* ---- outside the passes -----------------------------------------------------------------------
+ */
 
 static uint32_t match_of(const uint32_t *matches, uint32_t node)
 {

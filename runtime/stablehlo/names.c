@@ -42,7 +42,7 @@ bn_code shlo_look_up(const shlo_reader *r, const shlo_token *token, shlo_operand
     return BN_OK;
 }
 
-void shlo_forget(shlo_reader *r, size_t undo)
+void shlo_undo_names(shlo_reader *r, size_t undo)
 {
     while (r->undo_count > undo) {
         const shlo_undo *last = &r->undo[--r->undo_count];

@@ -779,7 +779,7 @@ bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f)
     const size_t count = r->token_count - f->first;
     r->graph->nodes[f->node].first_operand = (uint32_t)r->graph->operand_count;
     read_text(t, count, &r->graph->nodes[f->node]);
-    shlo_forget(r, f->undo);
+    shlo_undo_names(r, f->undo);
     if (r->graph->nodes[f->node].kind == SHLO_FUNCTION && f->generic)
         read_generic_function(r, f);
     else if (r->graph->nodes[f->node].kind == SHLO_FUNCTION)

@@ -103,7 +103,7 @@ static bn_code read_region(shlo_reader *r, shlo_frame *f)
         code = push(r, &region);
     f->regions++;
     r->depth--;
-    shlo_forget(r, undo);
+    shlo_undo_names(r, undo);
     return code;
 }
 

@@ -148,7 +148,7 @@ void shlo_note_device(shlo_declared *declared, int64_t device, const char *what,
 /* Notes the devices of an attribute called KEY, which says TEXT: a sharding, "{devices=[2]0,1}", or
  * of "xla.sdy.meshes" and the like the meshes in it. A sharding that is not known may name any.
  * Other attributes name none. */
-void shlo_note_spread(shlo_declared *declared, shlo_piece key, shlo_piece text);
+void shlo_note_sharding(shlo_declared *declared, shlo_piece key, shlo_piece text);
 void shlo_declared_free(shlo_declared *declared); /* leaves it empty */
 
 /* ---- differences (diff.c) ------------------------------------------------------------ */

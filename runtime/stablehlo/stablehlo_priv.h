@@ -10,7 +10,7 @@
  *   read.c    statements, regions          declared.c  what a module declares
  *   generic.c what statements say in either form of MLIR's text (generic_priv.h)
  *   bytecode.c, bytes.c, encoding.c  what byte code declares (bytecode_priv.h)
- *   devices.c  what is said of devices in strings, and how it is noted
+ *   devices.c  devices that collectives, shardings and meshes name
  */
 #ifndef BENCH_RUNTIME_STABLEHLO_PRIV_H
 #define BENCH_RUNTIME_STABLEHLO_PRIV_H
@@ -27,6 +27,14 @@ static inline bool shlo_is_piece(shlo_piece piece, const char *text)
 /* Behind the string that begins at AT, with its quotes, however many lines it has; END where it
  * does not end. (scan.c) */
 const char *shlo_behind_string(const char *at, const char *end);
+
+/* A * B; INT64_MAX where a factor is negative, as a dynamic dimension is, or the product overflows.
+ */
+static inline int64_t shlo_product(int64_t a, int64_t b)
+{
+    int64_t product;
+    return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
 
 /* ---- hashes and maps (map.c) ------------------------------------------------------------ */
 
@@ -164,8 +172,8 @@ BN_MUST_USE bn_code shlo_define(shlo_reader *r, uint64_t name, shlo_operand valu
 /* The value that TOKEN names. BN_FORMAT: it has not been defined. */
 BN_MUST_USE bn_code shlo_look_up(const shlo_reader *r, const shlo_token *token,
                                  shlo_operand *value);
-/* Names are again what they were when there were UNDO changes. */
-void shlo_forget(shlo_reader *r, size_t undo);
+/* Undoes the definitions of names down to the first UNDO. */
+void shlo_undo_names(shlo_reader *r, size_t undo);
 /* The number of the op called NAME. */
 uint32_t shlo_op_number(shlo_reader *r, shlo_piece name);
 /* Behind "loc(...)", if that is what stands at AT; else AT. */
@@ -193,14 +201,14 @@ BN_MUST_USE bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f);
 /* ---- devices (devices.c) -------------------------------------------------------------------- */
 
 /* Whether OP, named without its dialect, is a collective. */
-bool shlo_communicates(shlo_piece op);
+bool shlo_is_collective(shlo_piece op);
 /* Notes in TO a mesh of DEVICES, which names HIGHEST, or -1. */
 void shlo_note_mesh(shlo_declared *to, int64_t devices, int64_t highest);
 /* The devices of the meshes in TEXT, each behind "mesh<", and the highest that they name, or -1.
  * There may be none: *DEVICES is 0. */
 void shlo_meshes_in(shlo_piece text, int64_t *devices, int64_t *highest);
-/* Whether an attribute called KEY has strings that spread values over devices. */
-bool shlo_spreads(shlo_piece key);
+/* Whether the attribute KEY has strings that are shardings or meshes. */
+bool shlo_is_sharding(shlo_piece key);
 
 /* ---- alignment (align.c) -------------------------------------------------------------------- */
 

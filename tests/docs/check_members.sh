@@ -11,7 +11,7 @@ export PJRT_SIM=device_us=300,seed=1 PYTHONDONTWRITEBYTECODE=1
 export FAKE_PROGRAM=$program FAKE_KEEP=$folder FAKE_GOLDEN=$PWD/tests/golden/resnet18.small.json
 short=(--runtime sim --processes 1 --steps 12 --min-time 0 --warmup 8)
 
-# What Python code here goes by: the page, its words in backticks, and what is not told by them.
+# What Python code here goes by: the page, its words in backticks, and members that it does not document.
 definitions='
 import os, re
 page = open("docs/json-record.md").read()
@@ -30,8 +30,8 @@ def unknown(value, path=""):
     return own
 '
 
-# told WHAT ARGUMENT...: bench prints records as JSON, and the page tells all of them.
-told() {
+# documented WHAT ARGUMENT...: bench prints records as JSON, and the page documents all members.
+documented() {
     local what=$1
     shift
     run "$@" --format json
@@ -43,8 +43,8 @@ assert not unknown(records), sorted(unknown(records))'
     )"
 }
 
-# provenance_told WHAT STORE: the same of the provenance of what is in a store.
-provenance_told() {
+# provenance_documented WHAT STORE: the same of the provenance of what is in a store.
+provenance_documented() {
     if ! can_import h5py; then
         skip "$1: the page has each member of its provenance" "$python has no h5py"
         return
@@ -64,7 +64,7 @@ PYTHON
     )"
 }
 
-told "models" run --model resnet18 --variant small --mode eager,lazy,capture --graphs 1,3 --pin host \
+documented "models" run --model resnet18 --variant small --mode eager,lazy,capture --graphs 1,3 --pin host \
     --store "$store" "${short[@]}"
 report "tables of what every record has name no other members" "$(holds "$definitions"'
 def named(title):
@@ -75,15 +75,15 @@ def named(title):
 for title, own in (("### experiment", r["experiment"]), ("### rounds", r["rounds"]), ("### ledger", r["ledger"]),
                    ("### executions", r["executions"][0]), ("### counters", r["counters"])):
     assert named(title) == set(own), (title, sorted(named(title) ^ set(own)))')"
-told "an example that reads in the middle of a step" run --model example_scalar --mode lazy --store "$store" \
+documented "an example that reads in the middle of a step" run --model example_scalar --mode lazy --store "$store" \
     "${short[@]}"
-told "a front end" run --front-end jax --model resnet18 --variant small --mode capture --store "$store" \
+documented "a front end" run --front-end jax --model resnet18 --variant small --mode capture --store "$store" \
     "${short[@]}"
 
 run record --quiet --runtime sim --output "$folder/recorded" -- "$program" --steps 60 --way two
 report "a program is recorded" "$(fault_of 0)"
 run replay "$folder/recorded" "${short[@]}" --store "$folder/replayed"
-provenance_told "a replayed step" "$folder/replayed"
+provenance_documented "a replayed step" "$folder/replayed"
 run import --store "$folder/imported" --model planted --phase train "$folder/recorded"
-provenance_told "a recording" "$folder/imported"
+provenance_documented "a recording" "$folder/imported"
 echo "1..$count"

@@ -35,7 +35,7 @@ run() {
     case $command in
     run)
         quick=("${short[@]}" --processes "$DOCS_PROCESSES")
-        # Examples are small and short, so their device times are told, too.
+        # Examples are small and short, so their device times are known, too.
         [[ " $* " != *' example_'* ]] || quick=("${short[@]:0:6}" --processes "$DOCS_PROCESSES")
         [[ " $* " == *' --program '* || " $* " == *' example_'* ]] || quick+=(--variant small)
         ;;

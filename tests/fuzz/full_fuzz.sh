@@ -9,7 +9,7 @@
 #   FUZZ_FOLDER=...     where inputs that break a target are kept, and what was found
 #                       on the way (default: fuzz in the build folder)
 #
-# A new input that breaks something: mend it, and put the input into the target's
+# A new input that breaks something: fix it, and put the input into the target's
 # corpus as found-WHAT.
 #
 # needs: clang
@@ -44,7 +44,7 @@ case $at_once in
 esac
 mkdir -p "$folder" || exit 1
 
-# A make of its own: what the one that runs us was told is not for it.
+# A make of its own, without the flags of the one that runs us.
 count=1
 if env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -j"$(nproc)" VARIANT=fuzz BUILD="$build" \
     "${names[@]/#/$build/tests/fuzz/fuzz_}" >"$folder/build.log" 2>&1; then

@@ -1,5 +1,5 @@
-/* fuzz_bytecode.c - any bytes as a program in MLIR's byte code: what it declares is told as a whole
- * or not at all. */
+/* fuzz_bytecode.c - any bytes as a program in MLIR's byte code: its declarations are read as a
+ * whole or not at all. */
 #include "tests/fuzz/fuzz.h"
 
 #include "runtime/stablehlo/stablehlo.h"

@@ -51,7 +51,7 @@ static bool spells(const shlo_graph *g)
     return false;
 }
 
-/* Each statement has one match at most, or is told as added or removed. */
+/* Each statement has one match at most, or is reported as added or removed. */
 static void check_diff(const shlo_diff *d)
 {
     bn_text text = {0};
@@ -65,7 +65,7 @@ static void check_diff(const shlo_diff *d)
     }
     for (uint32_t i = 0; i < d->b->node_count; i++)
         back += d->back[i] != SHLO_NONE;
-    /* A reducer that one graph spells and the other names by one word is not told. */
+    /* A reducer that one graph spells and the other names by one word is no difference. */
     const bool spelled = spells(d->a) || spells(d->b);
     const size_t lone_a = d->a->node_count - pairs, lone_b = d->b->node_count - pairs;
     fuzz_require(pairs == back && d->changed <= pairs &&

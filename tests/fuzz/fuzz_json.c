@@ -138,19 +138,19 @@ static void try_estimate(json_t *json)
     if (!estimate_sound(json))
         return;
     res_experiment_usual(&what);
-    json_t *line =
-        json_pack("{si si si so ss ss ss ss si sf si so so sb sO}", "step", 0, "number", 1, "of", 1,
-                  "experiment", res_experiment_to_json(&what), "topology", "v4:1x1x1", "layouts",
-                  "auto", "graph", "step", "module", "bench_step", "nodes", 1, "flops", 1.0,
-                  "text_bytes", 1, "class", res_json_text(estimate_word(json, "class")), "message",
-                  res_json_text(estimate_word(json, "message")), "cached", 1, "estimate", json);
+    json_t *line = json_pack(
+        "{si si si so ss ss ss ss si sf si so so sb sO}", "step", 0, "number", 1, "of", 1,
+        "experiment", res_experiment_to_json(&what), "topology", "v4:1x1x1", "layouts", "auto",
+        "graph", "step", "module", "bench_step", "nodes", 1, "flops", 1.0, "text_bytes", 1, "class",
+        res_json_text(res_json_get_text(json, "class")), "message",
+        res_json_text(res_json_get_text(json, "message")), "cached", 1, "estimate", json);
     fuzz_require(line != NULL, "no line");
     estimate_time_line(line);
     json_t *lines = json_pack("[o]", line);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         estimate_table(lines, formats[i], &out);
         estimate_scopes(lines, formats[i], &out);
-        estimate_beside_published(lines, formats[i], &out);
+        estimate_with_published(lines, formats[i], &out);
     }
     estimate_notes(lines, &out);
     fuzz_require(out.length > 0, "no table");

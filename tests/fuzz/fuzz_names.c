@@ -62,7 +62,7 @@ static void show(const char *text)
     fuzz_require(strcmp(shown, twice.data ? twice.data : "") == 0, "plain text is not plain");
     fuzz_require(is_harmless(shown), "what is not plain is shown");
     fuzz_require(bn_is_plain(shown) && bn_is_plain(text) == (strcmp(text, shown) == 0),
-                 "what is plain is not told");
+                 "bn_is_plain does not agree with bn_text_plain");
     put_in_site(text, shown);
     bn_plain(text, small, sizeof small);
     fuzz_require(strncmp(small, shown, strlen(small)) == 0, "a cut text is another one");

@@ -31,12 +31,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bn_status st = {0};
         mode_argument *list = NULL;
         size_t count = 0;
-        bool told;
+        bool readable;
         const bool hlo = form == MODE_FORM_HLO && i == 0;
         const rt_program program = {.format = hlo ? "hlo" : "mlir",
                                     .code = hlo ? code : (const char *)data,
                                     .size = hlo ? inner : size};
-        check(mode_signature_read(&program, &list, &count, &told, &st), &st, list, count);
+        check(mode_signature_read(&program, &list, &count, &readable, &st), &st, list, count);
     }
     return 0;
 }

@@ -19,7 +19,7 @@ static void write_one(int fd)
     bn_timeline_part(t, BN_PART_DISPATCH, 20, 30);
     bn_completion *done = bn_timeline_call(t, BN_SPAN_EXECUTE, "step", 0, 20, 30);
     fuzz_require(done != NULL, "no room for a call");
-    bn_completion_tell(done, 50);
+    bn_completion_set(done, 50);
     bn_timeline_close(t, BN_SPAN_SCOPE);
     bn_timeline_step_end(t, 10, 60);
     fuzz_require(bn_timeline_dump(t, fd), "writing a timeline");

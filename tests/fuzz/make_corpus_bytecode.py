@@ -119,7 +119,7 @@ CHANNEL = ("<{channel_handle = #stablehlo.channel_handle<handle = 5, type = 1>, 
 SEND = f'"stablehlo.send"(%arg0, %0) {CHANNEL} : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token'
 RECV = f'"stablehlo.recv"(%0) {CHANNEL} : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)'
 
-# The memory is told in a way that nobody knows, which XLA passes over.
+# The memory is stated in an unknown form, which XLA ignores.
 UNREAD = """module {
   func.func public @main(%arg0: tensor<6xi4> {mhlo.memory_kind = 5 : i32}) -> tensor<6xf32> {
     %0 = stablehlo.convert %arg0 : (tensor<6xi4>) -> tensor<6xf32>

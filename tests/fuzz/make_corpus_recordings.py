@@ -163,7 +163,7 @@ def unlike(steps):
     return tape
 
 
-# What bench record writes beside the events.
+# Files of bench record next to the events.
 ABOUT = json.dumps({
     "runtime": {"name": "cpu", "path": "/p/cpu.so", "sha256": "0123456789abcdef" * 4},
     "plugins": {"/p/cpu.so": "fedcba9876543210" * 4}, "environment": {"PJRT_SIM": "a=1\n"},

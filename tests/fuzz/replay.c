@@ -35,7 +35,7 @@ static size_t below(size_t limit)
     return limit ? (size_t)(random_state * 2685821657736338717u >> 11) % limit : 0;
 }
 
-/* ---- what is killed is told -------------------------------------------------------- */
+/* ---- inputs that kill the process are reported -------------------------------------- */
 
 static void on_death(int number)
 {

@@ -300,8 +300,7 @@ static void test_layers(void **state)
     nn_image in = {16, 3, 3};
     nn_conv2d_new(&m, &conv, "3", in, (nn_conv_spec){.out = 8, .kernel = 5});
     assert_int_equal(m.status.code, BN_INVALID);
-    assert_string_equal(m.status.message, "features.3: option image: 3 is too small, a kernel of 5 "
-                                          "meets an image of 3x3");
+    assert_non_null(strstr(m.status.message, "features.3: option image: 3 is too small"));
     nn_pool pool; /* a later mistake does not replace the first */
     nn_max_pool2d_new(&m, &pool, "4", in, (nn_pool_spec){.kernel = 4, .stride = 2});
     assert_non_null(strstr(m.status.message, "features.3"));

@@ -190,7 +190,7 @@ static void layers_are_made_again(void **state)
     }
 }
 
-/* Of llama each layer hands on (batch, tokens, width). */
+/* Each layer of llama passes on (batch, tokens, width). */
 static void the_offloaded_stack_is_that_of_the_layers_inputs(void **state)
 {
     (void)state;

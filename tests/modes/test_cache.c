@@ -85,7 +85,7 @@ static void disk_cache_survives_and_refuses_damage(void **state)
     assert_ok(bn_file_write_atomic(file, data, size, &st), &st);
     disk_counters(folder, &compiles, &hits, &rejects);
     assert_int_equal(rejects, 1);
-    disk_counters(folder, &compiles, &hits, &rejects); /* mended by the run before */
+    disk_counters(folder, &compiles, &hits, &rejects); /* repaired by the run before */
     assert_int_equal(hits, 1);
     free(data);
 }
@@ -175,11 +175,11 @@ static void entries_are_bound_to_settings(void **state)
     bn_status st = {0};
     const rt_option options[] = {{.name = "asynchronous", .kind = RT_OPTION_BOOL, .integer = 1},
                                  {.name = "cpu_device_count", .kind = RT_OPTION_INT, .integer = 1}};
-    snprintf(folder, sizeof folder, "%s/cache-told.%ld", tmp ? tmp : "/tmp", (long)getpid());
+    snprintf(folder, sizeof folder, "%s/cache-settings.%ld", tmp ? tmp : "/tmp", (long)getpid());
     disk_counters(folder, &compiles, &hits, &rejects);
     assert_int_equal(compiles, 1);
-    for (size_t told = 1; told <= 2; told++) {
-        assert_ok(rt_client_create(rt_client_plugin(usual), options, told, &other, &st), &st);
+    for (size_t count = 1; count <= 2; count++) {
+        assert_ok(rt_client_create(rt_client_plugin(usual), options, count, &other, &st), &st);
         client = other;
         for (int again = 0; again < 2; again++) {
             disk_counters(folder, &compiles, &hits, &rejects);
@@ -207,8 +207,8 @@ static void entries_are_bound_to_settings(void **state)
     assert_int_equal(hits, 1);
 }
 
-/* The text has options in order of names, and each value is told from what stands beside it. */
-static void settings_are_told_in_order(void **state)
+/* The text has options in order of names, and each value is delimited. */
+static void settings_are_listed_in_order(void **state)
 {
     (void)state;
     rt_client *one = NULL, *two = NULL;
@@ -298,7 +298,7 @@ int main(void)
         cmocka_unit_test(what_a_killed_worker_left_is_swept),
         cmocka_unit_test(entries_are_bound_to_their_program),
         cmocka_unit_test(entries_are_bound_to_settings),
-        cmocka_unit_test(settings_are_told_in_order),
+        cmocka_unit_test(settings_are_listed_in_order),
         cmocka_unit_test(disk_cache_bears_concurrent_writers),
         cmocka_unit_test(memory_cache_is_bounded),
     };

@@ -176,19 +176,25 @@ static void feeds_stand_around_the_step(void **state)
 static void modes_are_rows_of_the_table(void **state)
 {
     (void)state;
-    static const char *const names[] = {"eager", "lazy", "capture"};
-    mode_info info;
+    static const mode_info rows[] = {
+        {"eager", NULL, false, true}, {"lazy", NULL, false, false}, {"capture", NULL, true, false}};
+    mode_info info, named;
     mode *none;
     bn_status st = {0};
     size_t row = 0;
     for (; mode_describe(row, &info); row++) {
-        assert_true(row < 3);
-        assert_string_equal(info.name, names[row]);
+        /* Each has a name of its own. */
+        assert_true(mode_describe_named(info.name, &named));
+        assert_ptr_equal(named.summary, info.summary);
         assert_true(strlen(info.summary) > 0);
-        assert_int_equal(info.cuts_graphs, row == 2);
     }
-    assert_int_equal(row, 3);
     assert_false(mode_describe(SIZE_MAX, &info));
+    assert_false(mode_describe_named("fast", &info));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(mode_describe_named(rows[i].name, &info));
+        assert_int_equal(info.cuts_graphs, rows[i].cuts_graphs);
+        assert_int_equal(info.by_op, rows[i].by_op);
+    }
     assert_fails(mode_create("fast", client, &(mode_options){0}, &none, &st), BN_NOT_FOUND,
                  "fast|eager|lazy|capture", &st);
 }

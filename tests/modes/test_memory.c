@@ -99,7 +99,7 @@ static void values_live_as_long_as_they_are_taken(void **state)
         assert_ok(run_chain(short_of, (mode_pace)pace, 1, &most, &st), &st);
         assert_true(most <= 5 * VALUE);
     }
-    /* Where there is room the handles are given back at the step's end. */
+    /* Where there is room the handles are released at the step's end. */
     assert_ok(run_chain("memory_bytes=1000000000", MODE_QUEUED, 1, &most, &st), &st);
     assert_true(most >= (RUNS + 1) * VALUE);
     /* The message names the value that does not fit. */

@@ -75,7 +75,7 @@ static void in_flight_steps_give_the_same_values(void **state)
     }
 }
 
-static void errors_are_told_and_leave_the_state(void **state)
+static void errors_are_reported_and_leave_the_state(void **state)
 {
     (void)state;
     static const char *const names[] = {"eager", "lazy", "capture"};
@@ -167,7 +167,7 @@ int main(void)
         cmocka_unit_test(lazy_and_capture_agree_bit_for_bit),
         cmocka_unit_test(eager_runs_every_op),
         cmocka_unit_test(in_flight_steps_give_the_same_values),
-        cmocka_unit_test(errors_are_told_and_leave_the_state),
+        cmocka_unit_test(errors_are_reported_and_leave_the_state),
         cmocka_unit_test(one_value_can_fill_two_variables),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -16,9 +16,9 @@ static bn_code read_bytes(const char *format, const void *code, size_t size, mod
                           size_t *count, bn_status *st)
 {
     const rt_program program = {.format = format, .code = code, .size = size};
-    bool told;
-    bn_code read = mode_signature_read(&program, list, count, &told, st);
-    assert_true(told && (read == BN_OK || !*list));
+    bool readable;
+    bn_code read = mode_signature_read(&program, list, count, &readable, st);
+    assert_true(readable && (read == BN_OK || !*list));
     return read;
 }
 
@@ -97,7 +97,7 @@ static void cut_texts_end_in_errors(void **state)
     }
 }
 
-static void what_cannot_be_passed_is_told(void **state)
+static void arguments_that_cannot_be_passed_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -285,7 +285,7 @@ static void types_are_read_and_written(void **state)
         bn_text text = {0};
         assert_ok(mode_type_parse(good[i][0], &a, &st), &st);
         assert_int_equal(a.result, -1);
-        mode_type_put(&a, &text);
+        mode_type_write(&a, &text);
         assert_string_equal(text.data, good[i][1]);
         bn_text_free(&text);
     }
@@ -506,7 +506,7 @@ static void programs_in_xlas_form_run(void **state)
     (void)state;
     const float first[2] = {1, 10};
     const void *host[] = {first};
-    for (int told = 0; told < 2; told++) {
+    for (int stated = 0; stated < 2; stated++) {
         bn_status st = {0};
         const char *code = (const char *)double_hlo;
         size_t size = sizeof double_hlo, count = 0;
@@ -518,7 +518,7 @@ static void programs_in_xlas_form_run(void **state)
         assert_int_equal(count, 1);
         assert_int_equal(a[0].dtype, BN_F32);
         assert_int_equal(a[0].result, 0);
-        if (!told)
+        if (!stated)
             a[0].result = -1;
         const rt_program program = {.format = "hlo", .code = code, .size = size};
         assert_ok(
@@ -681,7 +681,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_are_read_off_the_text),
         cmocka_unit_test(cut_texts_end_in_errors),
-        cmocka_unit_test(what_cannot_be_passed_is_told),
+        cmocka_unit_test(arguments_that_cannot_be_passed_are_reported),
         cmocka_unit_test(programs_for_several_devices_are_refused),
         cmocka_unit_test(declarations_are_read),
         cmocka_unit_test(types_are_read_and_written),

@@ -69,12 +69,12 @@ static void values_between_graphs_are_found(void **state)
             if (mode_plan_source(plan, g, i, &from, &output)) {
                 assert_true(from < g);
                 assert_true(output < mode_plan_describe(plan, from)->output_count);
-                assert_true(mode_plan_passes(plan, from, output));
+                assert_true(mode_plan_is_temporary(plan, from, output));
                 found++;
             }
     assert_true(found >= 2);
     for (size_t o = 0; o < mode_plan_describe(plan, 2)->output_count; o++)
-        assert_false(mode_plan_passes(plan, 2, o)); /* w and momentum */
+        assert_false(mode_plan_is_temporary(plan, 2, o)); /* w and momentum */
     mode_plan_free(plan);
     fit_free(m, &f);
     mode_destroy(m);
@@ -93,7 +93,7 @@ static void layouts_are_written(void **state)
     for (size_t i = 0; i < inputs; i++)
         list[i] = "{0:T(256)}";
     bn_text taken = lowered(plan, 2, &(tg_layouts){.inputs = list});
-    /* Those of arguments that are donated stand beside the donation. */
+    /* Those of arguments that are donated are next to the donation. */
     assert_non_null(strstr(taken.data, "{mhlo.layout_mode = \"{0:T(256)}\"}"));
     assert_non_null(
         strstr(taken.data, "{mhlo.layout_mode = \"{0:T(256)}\", tf.aliasing_output = 0 : i32}"));

@@ -183,7 +183,7 @@ static void results_replace_inputs_that_stay(void **state)
     mode_destroy(m);
 }
 
-static void what_does_not_fit_is_told(void **state)
+static void values_that_do_not_fit_are_reported(void **state)
 {
     (void)state;
     bn_status st = {0};
@@ -237,8 +237,8 @@ static void the_hosts_time_is_in_the_ledger(void **state)
     const mode_input inputs[] = {input_of(first, 2)};
     const size_t a[] = {0}, b[] = {1};
     const mode_run runs[] = {
-        {.arguments = a, .beside_ns = ms, .alone_ns = 2 * ms, .idle_ns = 3 * ms, .waits = true},
-        {.arguments = b, .beside_ns = 4 * ms, .alone_ns = 5 * ms, .waits = true}};
+        {.arguments = a, .overlapped_ns = ms, .alone_ns = 2 * ms, .idle_ns = 3 * ms, .waits = true},
+        {.arguments = b, .overlapped_ns = 4 * ms, .alone_ns = 5 * ms, .waits = true}};
     const mode_sequence s = {parts, 1, inputs, 1, runs, 2};
     for (int in_flight = 1; in_flight <= 2; in_flight++) {
         bn_status st = {0};
@@ -270,7 +270,7 @@ static void the_hosts_time_is_in_the_ledger(void **state)
     }
 }
 
-/* A step that fails gives back what it made, and the next one begins with what there is. */
+/* A step that fails releases its results, and the next one begins with the present values. */
 static void steps_go_on_after_a_failure(void **state)
 {
     (void)state;
@@ -342,7 +342,7 @@ static void inputs_lie_as_programs_want_them(void **state)
     assert_int_equal(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID);
 }
 
-/* A result that the next step could not take is told at once. */
+/* A result that the next step could not take is reported at once. */
 static void heirs_are_of_their_inputs_type(void **state)
 {
     (void)state;
@@ -368,7 +368,7 @@ int main(void)
         cmocka_unit_test(one_program_runs_several_times),
         cmocka_unit_test(consumed_inputs_come_anew),
         cmocka_unit_test(results_replace_inputs_that_stay),
-        cmocka_unit_test(what_does_not_fit_is_told),
+        cmocka_unit_test(values_that_do_not_fit_are_reported),
         cmocka_unit_test(the_hosts_time_is_in_the_ledger),
         cmocka_unit_test(steps_go_on_after_a_failure),
         cmocka_unit_test(inputs_lie_as_programs_want_them),

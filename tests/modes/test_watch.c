@@ -1,5 +1,5 @@
 /*
- * test_watch.c - ops that the host computes, in each mode; and what a watcher is told: graphs,
+ * test_watch.c - ops that the host computes, in each mode; and a watcher's notifications: graphs,
  * reads, guards that fail, with their places.
  */
 #define _GNU_SOURCE
@@ -142,13 +142,13 @@ static void without_a_host_it_is_an_error(void **state)
     tg_trace_free(t);
 }
 
-/* ---- what a watcher is told ------------------------------------------------------------ */
+/* ---- a watcher's notifications --------------------------------------------------------- */
 
 /* Calls of the watcher in the current step. */
 typedef struct heard {
     int graphs, anew, reads, breaks, hosts, misses;
     bool placed; /* each read and op of the host stood where it does */
-    mode_miss_told miss;
+    mode_miss_event miss;
     double value, missed; /* read, and without a branch */
     char op[32], text[64];
 } heard;
@@ -160,47 +160,47 @@ static bool is_here(const mode_where *where, const char *scope)
            strcmp(where->scope, scope) == 0;
 }
 
-static void hear_graph(void *context, const mode_graph_told *told)
+static void hear_graph(void *context, const mode_graph_event *event)
 {
     heard *h = context;
     h->graphs++;
-    h->anew += told->anew;
+    h->anew += event->anew;
     /* Lowering writes places while somebody watches. */
-    char *name = memmem(told->text, told->length, "test_watch.c\":", 14);
+    char *name = memmem(event->text, event->length, "test_watch.c\":", 14);
     h->placed = h->placed && name != NULL;
 }
 
-static void hear_read(void *context, const mode_read_told *told)
+static void hear_read(void *context, const mode_read_event *event)
 {
     heard *h = context;
     float value;
-    assert_int_equal(tg_type_bytes(&told->type), sizeof value);
-    memcpy(&value, told->value, sizeof value);
+    assert_int_equal(tg_type_bytes(&event->type), sizeof value);
+    memcpy(&value, event->value, sizeof value);
     h->value = (double)value;
     h->reads++;
-    h->breaks += told->breaks;
-    h->placed = h->placed && is_here(&told->where, "look");
+    h->breaks += event->breaks;
+    h->placed = h->placed && is_here(&event->where, "look");
 }
 
-static void hear_host(void *context, const mode_host_told *told)
+static void hear_host(void *context, const mode_host_event *event)
 {
     heard *h = context;
     h->hosts++;
-    h->breaks += told->breaks;
-    snprintf(h->op, sizeof h->op, "%s", told->op);
-    h->placed = h->placed && is_here(&told->where, "find");
-    assert_int_equal(told->in.dims[0], 4);
-    assert_int_equal(told->out.dims[0], FEW);
+    h->breaks += event->breaks;
+    snprintf(h->op, sizeof h->op, "%s", event->op);
+    h->placed = h->placed && is_here(&event->where, "find");
+    assert_int_equal(event->in.dims[0], 4);
+    assert_int_equal(event->out.dims[0], FEW);
 }
 
-static void hear_miss(void *context, const mode_miss_told *told)
+static void hear_miss(void *context, const mode_miss_event *event)
 {
     heard *h = context;
     h->misses++;
-    h->miss = *told;
-    if (told->miss == MODE_MISS_VALUE) {
+    h->miss = *event;
+    if (event->miss == MODE_MISS_VALUE) {
         float value;
-        memcpy(&value, told->read->value, sizeof value);
+        memcpy(&value, event->read->value, sizeof value);
         h->missed = (double)value;
     }
 }
@@ -214,7 +214,7 @@ static void listen(mode *m, heard *h)
                                   .miss = hear_miss});
 }
 
-static void ops_of_the_host_are_told(void **state)
+static void ops_of_the_host_are_notified(void **state)
 {
     static const char *const modes[] = {"lazy", "capture"};
     (void)state;
@@ -256,7 +256,7 @@ static void look_step(tg_trace *t, void *context)
     tg_assign(t, f->x, sum > 1.5f ? tg_mul(t, f->x, two) : tg_add(t, f->x, one));
 }
 
-static void guards_that_fail_are_told(void **state)
+static void guards_that_fail_are_notified(void **state)
 {
     (void)state;
     mode *m = mode_new("capture", &(mode_options){0});
@@ -330,8 +330,8 @@ int main(void)
         cmocka_unit_test(the_host_computes_in_each_mode),
         cmocka_unit_test(the_host_looks_into_variables),
         cmocka_unit_test(without_a_host_it_is_an_error),
-        cmocka_unit_test(ops_of_the_host_are_told),
-        cmocka_unit_test(guards_that_fail_are_told),
+        cmocka_unit_test(ops_of_the_host_are_notified),
+        cmocka_unit_test(guards_that_fail_are_notified),
         cmocka_unit_test(guards_are_described),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

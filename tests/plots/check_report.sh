@@ -139,7 +139,7 @@ refuses "another ending" 2 "x.pdf|.svg|.png|.gp" -- \
 refuses "no name for a plot" 2 "--output" -- report --plot ledger --store "$store"
 refuses "no name for a page" 2 "--output" -- report --store "$store"
 refuses "no kind of plot" 2 "--plot|NAME" -- report --plot --store "$store" --output "$folder/x.svg"
-refuses "a series, which is another command" 2 "bench history --output" -- \
+refuses "a series, which is another command" 2 "--output" -- \
     report --plot history --store "$store" --output "$folder/x.svg"
 refuses "a filter that leaves nothing" 3 "$store|4" -- \
     report --plot ledger --store "$store" --model vgg16 --output "$folder/x.svg"

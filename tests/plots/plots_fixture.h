@@ -1,5 +1,5 @@
 /*
- * plots_fixture.h - a store whose figures are known, and ways to look at scripts and pages.
+ * plots_fixture.h - a store with known figures, and ways to look at scripts and pages.
  */
 #ifndef BENCH_TESTS_PLOTS_FIXTURE_H
 #define BENCH_TESTS_PLOTS_FIXTURE_H

@@ -1,5 +1,5 @@
 /*
- * test_page.c - the page from records whose figures are known: the order of its parts, with
+ * test_page.c - the page from records with known figures: the order of its parts, with
  * comparisons and without them, and that nothing in it is loose markup.
  *
  * `test_page --page FILE` writes a page with comparisons: for looking at, and for
@@ -135,7 +135,7 @@ static void summary_comes_first_and_in_order(void **state)
 }
 
 /* Undecided comparisons are not counted as not slower. */
-static void no_zero_stands_beside_what_is_undecided(void **state)
+static void undecided_rows_show_no_zero(void **state)
 {
     (void)state;
     res_collection all = sample();
@@ -149,12 +149,12 @@ static void no_zero_stands_beside_what_is_undecided(void **state)
     bn_text_free(&out);
     const plot_report report = {.title = "t",
                                 .all = &all,
-                                .headline = "could not tell: <first>",
+                                .headline = "inconclusive: <first>",
                                 .headline_verdict = RES_UNDECIDED,
                                 .remarks = "sim: no night before"};
     bn_status st = {0};
     assert_int_equal(plot_report_html(&report, &out, &st), BN_OK);
-    assert_has(out.data, "<h3 class=\"unsure\">could not tell: &lt;first&gt;</h3>");
+    assert_has(out.data, "<h3 class=\"unsure\">inconclusive: &lt;first&gt;</h3>");
     assert_has(out.data, "<p>sim: no night before</p>");
     assert_lacks(out.data, "data-note=\"alone\"");
     bn_text_free(&out);
@@ -162,7 +162,7 @@ static void no_zero_stands_beside_what_is_undecided(void **state)
 }
 
 /* Nor are failed ones. */
-static void no_zero_stands_beside_what_failed(void **state)
+static void failed_rows_show_no_zero(void **state)
 {
     (void)state;
     res_collection all = sample();
@@ -256,7 +256,7 @@ static void free_pairs(res_record *records[2][PAIRS])
 }
 
 /* The page says both. */
-static void what_hides_beside_a_faster_device_is_on_the_page(void **state)
+static void a_slower_host_with_a_faster_device_is_on_the_page(void **state)
 {
     (void)state;
     res_compared cell;
@@ -471,7 +471,7 @@ static void long_names_are_cut_between_characters(void **state)
     res_collection_free(&all);
 }
 
-static void what_a_killed_writer_left_beside_the_page_is_swept(void **state)
+static void temporary_files_of_a_killed_writer_are_removed(void **state)
 {
     (void)state;
     char folder[300], left[400], whole[400];
@@ -499,11 +499,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(html_has_no_loose_characters),
         cmocka_unit_test(summary_comes_first_and_in_order),
-        cmocka_unit_test(no_zero_stands_beside_what_is_undecided),
-        cmocka_unit_test(no_zero_stands_beside_what_failed),
+        cmocka_unit_test(undecided_rows_show_no_zero),
+        cmocka_unit_test(failed_rows_show_no_zero),
         cmocka_unit_test(the_page_says_what_the_tables_say),
         cmocka_unit_test(a_refused_overhead_is_not_shown),
-        cmocka_unit_test(what_hides_beside_a_faster_device_is_on_the_page),
+        cmocka_unit_test(a_slower_host_with_a_faster_device_is_on_the_page),
         cmocka_unit_test(page_without_comparisons_has_the_latest),
         cmocka_unit_test(page_without_comparisons_begins_with_findings),
         cmocka_unit_test(the_page_counts_more_than_the_latest),
@@ -511,7 +511,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_page_says_which_comparisons_have_no_picture),
         cmocka_unit_test(long_remarks_are_whole),
         cmocka_unit_test(long_names_are_cut_between_characters),
-        cmocka_unit_test(what_a_killed_writer_left_beside_the_page_is_swept),
+        cmocka_unit_test(temporary_files_of_a_killed_writer_are_removed),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

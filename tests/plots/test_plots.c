@@ -1,5 +1,5 @@
 /*
- * test_plots.c - pictures of a store whose figures are known: every value is in the data, names
+ * test_plots.c - pictures of a store with known figures: every value is in the data, names
  * are text and nothing else, simulated figures have a badge.
  */
 #include "tests/plots/plots_fixture.h"

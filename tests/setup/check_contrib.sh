@@ -192,11 +192,11 @@ report "workflow: the build is asked for base and head" "$(
     done 2>&1
 )"
 STUB_SHORT="$short|6|--b-option|device_us=3000" step Compare
-told=${github[$code_output]:-none}
+answered=${github[$code_output]:-none}
 report "workflow: bench compares, and the step passes whatever it finds" "$(
     fault_of 0
-    # Beside other work pairs are left out, and then too few are left.
-    [ "$told" = 2 ] || [ "$told" = 4 ] || echo "the code is $told"
+    # Under load pairs are left out, and then too few are left.
+    [ "$answered" = 2 ] || [ "$answered" = 4 ] || echo "the code is $answered"
     cmp "$work/comparison.md" "$folder/summary" 2>&1
 )"
 report "workflow: bench takes all of its words" "$(accepted)"

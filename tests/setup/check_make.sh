@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
 
-# dry WORD...: what make would do with WORDs, to $folder/out. What a make around this one was told is not for
+# dry WORD...: what make would do with WORDs, to $folder/out. The flags of a make around this one are not for
 # it. The makes that it would start are only named, since -n would run them.
 dry() {
     env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u MAKELEVEL -u VARIANT -u TESTS -u QUIET -u V -u CC -u RUN_ARGS \

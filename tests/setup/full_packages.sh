@@ -1,7 +1,7 @@
 #!/bin/bash
 # full_packages.sh - what travels to other machines, as TAP: make install into an empty folder, the Debian
 # package unpacked, and the tarball of the sources, built. Each program runs from where it is then, with
-# nothing of these sources beside it. Takes some minutes for compiling, and 1 GB in TMPDIR.
+# nothing of these sources next to it. Takes some minutes for compiling, and 1 GB in TMPDIR.
 #
 # needs: dpkg-dev, 1 GB in TMPDIR
 set -u

@@ -141,7 +141,7 @@ interrupted() {
 
 # busy_stores STORE...: whether one of them says that the machine was busy while its records were
 # measured (docs/measuring.md), or that other programs used a tenth of the cores. A simulated device
-# sleeps, so bench may hardly wait beside them; but it wakes up later.
+# sleeps, so bench may hardly wait during them; but it wakes up later.
 busy_stores() {
     local one
     for one in "$@"; do
@@ -179,9 +179,9 @@ python_with() {
     return 1
 }
 
-# for_recordings: begins a script that records. What its user told frameworks would stay so under bench
+# for_recordings: begins a script that records. Variables that its user set for frameworks would stay set under bench
 # record, so it is taken away. Sets `program`, one of our own that calls PJRT as frameworks do
-# (pjrt_program.c), and `sim` and `recorder`, the plugins beside bench.
+# (pjrt_program.c), and `sim` and `recorder`, the plugins next to bench.
 # shellcheck disable=SC2034 # they are for those scripts
 for_recordings() {
     unset PJRT_NAMES_AND_LIBRARY_PATHS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS

@@ -250,7 +250,7 @@ static void copy(double *to, const double *from, const tg_type *type)
 }
 
 /* Round number AT of NODE's loop, in ROUND: what is carried lies in NODE's results. */
-static const char *run_round(evaluation *e, const tg_node *node, evaluation *round, int64_t at)
+static const char *run_iteration(evaluation *e, const tg_node *node, evaluation *inner, int64_t at)
 {
     const tg_scan_attributes *a = node->attributes;
     const tg_graph *g = &tg_node_region(node)->graph;
@@ -260,13 +260,13 @@ static const char *run_round(evaluation *e, const tg_node *node, evaluation *rou
         const bool sliced = !carried && k < (size_t)(a->carried + a->stacked);
         const tg_tensor *outer = carried ? node->results + k : node->operands[k];
         const int64_t first = sliced ? at * tg_type_elements(&input->type) : 0;
-        copy(round->contents[input->id], e->contents[outer->id] + first, &input->type);
+        copy(inner->contents[input->id], e->contents[outer->id] + first, &input->type);
     }
-    const char *missing = run_nodes(round, g->end_node, g->inputs, g->input_count);
+    const char *missing = run_nodes(inner, g->end_node, g->inputs, g->input_count);
     for (size_t r = 0; r < g->output_count; r++) {
         const tg_tensor *given = g->outputs[r];
         const int64_t first = r < (size_t)a->carried ? 0 : at * tg_type_elements(&given->type);
-        copy(e->contents[node->results[r].id] + first, round->contents[given->id], &given->type);
+        copy(e->contents[node->results[r].id] + first, inner->contents[given->id], &given->type);
     }
     return missing;
 }
@@ -274,14 +274,14 @@ static const char *run_round(evaluation *e, const tg_node *node, evaluation *rou
 static const char *run_loop(evaluation *e, const tg_node *node)
 {
     const tg_scan_attributes *a = node->attributes;
-    evaluation *round = evaluation_new(tg_node_region(node)->body, e->rounded);
-    const char *missing = round ? NULL : node->op->name;
+    evaluation *inner = evaluation_new(tg_node_region(node)->body, e->rounded);
+    const char *missing = inner ? NULL : node->op->name;
     for (size_t k = 0; k < (size_t)a->carried; k++)
         copy(e->contents[node->results[k].id], e->contents[node->operands[k]->id],
              &node->results[k].type);
     for (int64_t i = 0; i < a->length && !missing; i++)
-        missing = run_round(e, node, round, a->reverse ? a->length - 1 - i : i);
-    evaluation_free(round);
+        missing = run_iteration(e, node, inner, a->reverse ? a->length - 1 - i : i);
+    evaluation_free(inner);
     return missing;
 }
 

@@ -1,5 +1,5 @@
 /*
- * results_fixture.h - records whose figures a test knows, and a folder of its
+ * results_fixture.h - records with figures that a test knows, and a folder of its
  * own for each test program.
  */
 #ifndef BENCH_TESTS_RESULTS_FIXTURE_H

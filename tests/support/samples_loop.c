@@ -1,4 +1,4 @@
-/* samples_loop.c - samples of loops: what rounds hand on, stacks that they read and fill,
+/* samples_loop.c - samples of loops: carried values, stacks that they read and fill,
  * values that they capture, both directions. */
 #include "tests/support/samples.h"
 
@@ -45,7 +45,7 @@ static tg_tensor *loop(tg_trace *t, tg_tensor *const *x, const sample *s)
     return results[0];
 }
 
-/* ROUNDS rounds, REVERSED or not. Four operations an element in each round. */
+/* ROUNDS iterations, REVERSED or not. Four operations an element in each iteration. */
 #define SCAN(rounds_, reversed_)                                                                   \
     {                                                                                              \
         .op = "scan", .count = 3,                                                                  \
@@ -61,14 +61,14 @@ const sample samples_loop[] = {
     SCAN(4, 0),
     SCAN(4, 1),
     SCAN(1, 0),
-    /* Nothing is handed on; parts are scalars. */
+    /* Nothing is carried; parts are scalars. */
     {.op = "scan",
      .count = 2,
      .in = {{TYPE(TG_F32, 1, 5), 0, 0, false}, {TYPE(TG_F32, 0, 0), 0.5, 0.75, false}},
      .flops = 2.0 * 5,
      .build = loop,
      .list = {{FILLS}}},
-    /* An integer is handed on, which has no gradient. */
+    /* An integer is carried, which has no gradient. */
     {.op = "scan",
      .count = 4,
      .in = {{TYPE(TG_F32, 2, 2, 3), 0, 0, false},

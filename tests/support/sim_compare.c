@@ -1,4 +1,4 @@
-/* sim_compare.c - the simulator's evaluator beside a real plugin; see sim_compare.h. */
+/* sim_compare.c - the simulator's evaluator against a real plugin; see sim_compare.h. */
 #include "tests/support/sim_compare.h"
 
 #include "tests/support/evaluator.h"
@@ -74,7 +74,7 @@ int64_t sim_compare_decode(const sim_type *type, const void *bytes, double *out)
     }
 }
 
-/* Relative, beside an absolute one of the same size; reasons as in test_ops.c. */
+/* Relative, in addition to an absolute one of the same size; reasons as in test_ops.c. */
 static double tolerance(bn_dtype dtype)
 {
     switch (dtype) {

@@ -1,6 +1,6 @@
 /*
  * test_runtime.h - what the tests of base and of plugins share: checks of
- * statuses with their message, and of handles not given back.
+ * statuses with their message, and of handles not released.
  */
 #ifndef BENCH_TESTS_TEST_RUNTIME_H
 #define BENCH_TESTS_TEST_RUNTIME_H

@@ -84,7 +84,7 @@ _BERT = Model(
         "small": Variant(1e-4, seq=16, sizes=_BERT_SMALL),
     }, pads=True)
 
-# The decoder's numbers are beside those of the encoder.
+# The decoder's numbers are next to those of the encoder.
 _UNIT_QNLI = Model(
     "unit_qnli", "unit_qnli", "adamw", _BERT_INPUTS,
     {

@@ -177,7 +177,7 @@ class Session:
         captured = self._request.mode in ("dynamo", "dynamo-step")
         return {
             "nodes_per_step": nodes["sum"] if nodes and not captured else None,
-            "nodes_of": "IR nodes of the graphs that were traced in a step (metric TensorsGraphSize); not told "
+            "nodes_of": "IR nodes of the graphs that were traced in a step (metric TensorsGraphSize); unknown "
                         "where dynamo has captured the graph, which no step traces again",
             "trace_ns_per_step": tracing["sum"] if tracing else None,
             "trace_of": "metric LazyTracing: time in PyTorch/XLA's C++ tracing of operations, mean; "
@@ -191,7 +191,7 @@ class Session:
         """Medians of the host's two parts of a step."""
         names = ("call", "sync")
         sentences = ("the host from the begin of the step to torch_xla.sync(); in mode capture to its end",
-                     "in torch_xla.sync(): the graph is put in order, hashed, looked up and handed over")
+                     "in torch_xla.sync(): the graph is put in order, hashed, looked up and submitted")
         parts = {name: statistics.median(column) for name, column in zip(names, zip(*self._marks))}
         return parts | {"of": dict(zip(names, sentences))}
 

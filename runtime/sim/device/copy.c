@@ -34,7 +34,7 @@ static void copy_later(const PJRT_Buffer *source, sim_memory *memory, sim_done *
 /* Under the lock. */
 static bool copy_values(const PJRT_Buffer *source, sim_memory *memory, sim_done *done)
 {
-    memory->valueless = source->memory->valueless;
+    memory->uncomputed = source->memory->uncomputed;
     if (!atomic_load(&source->done->settled)) {
         copy_later(source, memory, done);
         return true;

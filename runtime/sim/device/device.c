@@ -14,6 +14,9 @@
 #include <string.h>
 #include <time.h>
 
+/* How often a callback is looked at whose values are still being computed. */
+#define POLL_NS 1000000
+
 /* ---- the thread ------------------------------------------------------------------------- */
 
 void sim_device_submit(PJRT_Device *device, sim_work *work)
@@ -27,8 +30,8 @@ void sim_device_submit(PJRT_Device *device, sim_work *work)
     pthread_cond_signal(&device->wake);
 }
 
-/* Has CALLBACK called when its event fires. Under the lock. */
-static void call_back(PJRT_Device *device, sim_callback *callback)
+/* Adds CALLBACK to those that the thread calls, in the order of their times. Under the lock. */
+static void add_callback(PJRT_Device *device, sim_callback *callback)
 {
     sim_callback **at = &device->callbacks;
     while (*at && (*at)->done->ready_ns <= callback->done->ready_ns)
@@ -38,8 +41,7 @@ static void call_back(PJRT_Device *device, sim_callback *callback)
     pthread_cond_signal(&device->wake);
 }
 
-/* The first callback whose event has fired, taken out; else *WHEN is when to look
- * again. */
+/* Takes out the first callback whose event has fired; without one, *WHEN is when to look again. */
 static sim_callback *callback_due(PJRT_Device *device, uint64_t *when)
 {
     *when = SIM_NEVER;
@@ -51,7 +53,7 @@ static sim_callback *callback_due(PJRT_Device *device, uint64_t *when)
             *at = callback->next;
             return callback;
         }
-        uint64_t then = settled ? callback->done->ready_ns : now + 1000000;
+        uint64_t then = settled ? callback->done->ready_ns : now + POLL_NS;
         if (then < *when)
             *when = then;
     }
@@ -171,7 +173,8 @@ SIM_ENTRY(Event_OnReady)
     sim_callback *callback = bn_alloc(sizeof *callback);
     *callback = (sim_callback){args->callback, args->user_arg, sim_done_retain(done), NULL};
     pthread_mutex_lock(&done->client->lock);
-    call_back(done->client->devices[0], callback);
+    /* The first device's thread calls those of all devices. */
+    add_callback(done->client->devices[0], callback);
     pthread_mutex_unlock(&done->client->lock);
     return NULL;
 }

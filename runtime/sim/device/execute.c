@@ -26,7 +26,7 @@ typedef struct call {
     uint64_t number; /* of the client's executions, from 1 */
     uint64_t begin_ns;
     uint64_t inputs_ns; /* when the last input is on the device */
-    bool valueless;     /* an input was never computed */
+    bool uncomputed;    /* an input has no values: its program was not evaluated */
 } call;
 
 static bool is_kept(const PJRT_ExecuteOptions *options, size_t argument)
@@ -45,7 +45,7 @@ static int alias_of(const call *c, size_t argument)
 }
 
 /* Whether the call consumes ARGUMENT. */
-static bool gives_up(const call *c, size_t argument)
+static bool consumes(const call *c, size_t argument)
 {
     return alias_of(c, argument) >= 0 ||
            (c->main->arguments[argument].donor && !is_kept(c->args->options, argument));
@@ -53,20 +53,20 @@ static bool gives_up(const call *c, size_t argument)
 
 /* ---- checks ----------------------------------------------------------------------------- */
 
-/* Whether the buffer of ARGUMENT already stands among the arguments, and is donated at one
- * of its places. That is an error. */
-static bool used_again(const call *c, size_t argument)
+/* Marks the buffer of ARGUMENT as used by this call. True if it is an earlier argument, too, and
+ * one of both donates it: that is an error. */
+static bool mark_use(const call *c, size_t argument)
 {
     PJRT_Buffer *b = c->arguments[argument];
-    bool donated = gives_up(c, argument);
+    bool donated = consumes(c, argument);
     bool again = b->used_in == c->number && (donated || b->donated);
     b->used_in = c->number;
     b->donated = donated;
     return again;
 }
 
-/* Under the lock. An argument fails this execution as soon as its own is known to fail,
- * even before that has ended. */
+/* Under the lock. If the execution that computes an argument is known to fail, this one fails at
+ * once, even before that one has ended. */
 static sim_code check_arguments(call *c, sim_status *st)
 {
     const sim_block *body = &c->main->body;
@@ -88,11 +88,11 @@ static sim_code check_arguments(call *c, sim_status *st)
                  ? !sim_layout_equals(&b->layout, &c->main->arguments[i].layout)
                  : b->layout.rank != 0))
             return sim_fail(st, SIM_INVALID_ARGUMENT,
-                            "argument %zu does not lie as the program wants it", i);
+                            "argument %zu does not have the layout that the program takes", i);
         if (b->device != c->loaded->device)
-            return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu lies on device %d", i,
+            return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu is on device %d", i,
                             b->device->description.id);
-        if (used_again(c, i))
+        if (mark_use(c, i))
             return sim_fail(st, SIM_INVALID_ARGUMENT,
                             "argument %zu is a donated buffer that is given twice", i);
         if (b->done->error.code != SIM_OK) {
@@ -101,7 +101,7 @@ static sim_code check_arguments(call *c, sim_status *st)
         }
         if (b->done->device_ns > c->inputs_ns)
             c->inputs_ns = b->done->device_ns;
-        c->valueless = c->valueless || b->memory->valueless;
+        c->uncomputed = c->uncomputed || b->memory->uncomputed;
     }
     return SIM_OK;
 }
@@ -125,14 +125,14 @@ static sim_code check_room(const call *c, int64_t fresh, sim_status *st)
     return SIM_OK;
 }
 
-/* Memory of each result: taken over from donated arguments, or new. Under the lock. */
-static sim_code give_memory(call *c, sim_memory **memory, sim_status *st)
+/* Memory of each result: a donated argument's, or new. Under the lock. */
+static sim_code assign_memory(call *c, sim_memory **memory, sim_status *st)
 {
     const sim_block *body = &c->main->body;
     int64_t fresh = 0;
     for (size_t i = 0; i < c->args->num_args; i++)
         if (alias_of(c, i) >= 0)
-            memory[alias_of(c, i)] = sim_memory_after(c->arguments[i]->memory);
+            memory[alias_of(c, i)] = sim_memory_alias(c->arguments[i]->memory);
     for (int i = 0; i < body->result_count; i++)
         if (!memory[i])
             fresh += sim_type_bytes(&c->executable->program->types[body->results[i]]);
@@ -142,13 +142,14 @@ static sim_code give_memory(call *c, sim_memory **memory, sim_status *st)
         const sim_type *type = &c->executable->program->types[body->results[i]];
         if (!memory[i])
             memory[i] = sim_memory_new(c->loaded->device, sim_type_bytes(type));
-        memory[i]->valueless = !c->executable->evaluates || c->valueless;
+        memory[i]->uncomputed = !c->executable->evaluates || c->uncomputed;
     }
     return SIM_OK;
 }
 
-/* A part of the overhead: what is configured, or a third of what is stated. */
-static double part_us(const call *c, double configured_us)
+/* One of the three overheads of an execution: call, launch and completion. An overhead that is
+ * stated for the program is divided equally among them; else each is as configured. */
+static double overhead_us_of(const call *c, double configured_us)
 {
     return c->executable->overhead_us >= 0 ? c->executable->overhead_us / 3 : configured_us;
 }
@@ -158,10 +159,10 @@ static sim_done *schedule(call *c, uint64_t submit_ns)
 {
     PJRT_Device *device = c->loaded->device;
     const sim_config *config = &device->client->config;
-    sim_span span =
-        sim_device_schedule(device, c->executable->device_us,
-                            submit_ns + sim_us_to_ns(part_us(c, config->launch_us)), c->inputs_ns);
-    uint64_t ready_ns = span.end_ns + sim_us_to_ns(part_us(c, config->completion_us));
+    sim_span span = sim_device_schedule(
+        device, c->executable->device_us,
+        submit_ns + sim_us_to_ns(overhead_us_of(c, config->launch_us)), c->inputs_ns);
+    uint64_t ready_ns = span.end_ns + sim_us_to_ns(overhead_us_of(c, config->completion_us));
     if (c->fault && c->fault->kind == SIM_FAULT_NEVER)
         ready_ns = SIM_NEVER;
     sim_done *done = sim_done_new(device->client, span.end_ns, ready_ns);
@@ -171,13 +172,13 @@ static sim_done *schedule(call *c, uint64_t submit_ns)
     return done;
 }
 
-/* Submits the values to the device's thread. What needs no computing is settled at once.
- * Under the lock. */
+/* Submits the evaluation to the device's thread. An execution without one is settled at once. Under
+ * the lock. */
 static void submit_values(call *c, sim_memory **memory, sim_done *done)
 {
     size_t results = (size_t)c->main->body.result_count, n = c->args->num_args;
     bool wrong = c->fault && c->fault->kind == SIM_FAULT_WRONG;
-    bool compute = c->executable->evaluates && !c->valueless;
+    bool compute = c->executable->evaluates && !c->uncomputed;
     if (!wrong && !compute) {
         atomic_store_explicit(&done->settled, true, memory_order_release);
         return;
@@ -197,8 +198,8 @@ static void submit_values(call *c, sim_memory **memory, sim_done *done)
     sim_device_submit(c->loaded->device, work);
 }
 
-/* Makes the result buffers and the event, and takes the memory from donated arguments. */
-static void give_results(call *c, sim_memory **memory, sim_done *done, sim_memory **taken)
+/* Makes the result buffers and the event, and moves the memory of donated arguments into TAKEN. */
+static void make_results(call *c, sim_memory **memory, sim_done *done, sim_memory **taken)
 {
     const sim_block *body = &c->main->body;
     PJRT_Buffer **out = c->args->output_lists[0];
@@ -209,7 +210,7 @@ static void give_results(call *c, sim_memory **memory, sim_done *done, sim_memor
     if (c->args->device_complete_events)
         c->args->device_complete_events[0] = sim_event_new(done);
     for (size_t i = 0; i < c->args->num_args; i++) {
-        if (!gives_up(c, i))
+        if (!consumes(c, i))
             continue;
         taken[i] = c->arguments[i]->memory;
         if (alias_of(c, i) >= 0)
@@ -223,15 +224,16 @@ static double call_us(const call *c)
 {
     PJRT_Device *device = c->loaded->device;
     const sim_config *config = &device->client->config;
-    double us = part_us(c, config->execute_us + config->argument_us * (double)c->args->num_args +
-                               config->result_us * (double)c->main->body.result_count);
+    double us =
+        overhead_us_of(c, config->execute_us + config->argument_us * (double)c->args->num_args +
+                              config->result_us * (double)c->main->body.result_count);
     if (config->host_jitter > 0)
         us *= exp(config->host_jitter * sim_random_normal(&device->random[SIM_STREAM_CALLS]));
     return us;
 }
 
-/* Waits for the time at which the call ends, and where calls block for the execution's end. */
-static void finish(call *c, uint64_t submit_ns, sim_done *done)
+/* Waits until the call is to return: for its host time, and with `blocking` for the execution. */
+static void wait_for_return(call *c, uint64_t submit_ns, sim_done *done)
 {
     PJRT_Client *client = c->loaded->device->client;
     uint64_t late_ns = sim_wait_until(submit_ns) - submit_ns;
@@ -258,23 +260,23 @@ static sim_code execute(call *c, sim_status *st)
     c->number = ++client->executions;
     sim_code code = check_arguments(c, st);
     if (code == SIM_OK)
-        code = give_memory(c, memory, st);
+        code = assign_memory(c, memory, st);
     if (code == SIM_OK) {
         submit_ns = c->begin_ns + sim_us_to_ns(call_us(c));
         done = schedule(c, submit_ns);
         submit_values(c, memory, done);
-        give_results(c, memory, done, taken);
+        make_results(c, memory, done, taken);
     }
     pthread_mutex_unlock(&client->lock);
     for (size_t i = 0; i < results; i++)
         sim_memory_release(memory[i]);
     free(memory);
-    /* The bytes of donated arguments are now the results', or nobody's. */
+    /* Bytes of donated arguments are counted with the results now, or are free. */
     for (size_t i = 0; i < n; i++)
         sim_memory_drop(taken[i]);
     free(taken);
     if (code == SIM_OK)
-        finish(c, submit_ns, done);
+        wait_for_return(c, submit_ns, done);
     sim_done_release(done);
     return code;
 }

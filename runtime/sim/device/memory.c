@@ -1,4 +1,4 @@
-/* memory.c - what a device's memory holds, and how values lie there and on the host. */
+/* memory.c - accounting of a device's memory, and layouts of values there and on the host. */
 #include "runtime/sim/device/memory.h"
 
 #include "runtime/base/base.h"
@@ -41,7 +41,7 @@ sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes)
     return memory;
 }
 
-sim_memory *sim_memory_after(const sim_memory *old)
+sim_memory *sim_memory_alias(const sim_memory *old)
 {
     sim_memory *memory = bn_zalloc(1, sizeof *memory);
     atomic_init(&memory->references, 1);
@@ -140,7 +140,7 @@ void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
 void sim_host_write(void *to, const unsigned char *from, const sim_type *type,
                     const sim_layout *layout)
 {
-    size_t size = bn_dtype_bytes(type->dtype), lies = 0;
+    size_t size = bn_dtype_bytes(type->dtype), offset = 0;
     int64_t strides[SIM_MAX_RANK], at[SIM_MAX_RANK] = {0}, elements = sim_type_elements(type);
     int64_t stride = 1;
     for (int i = 0; i < layout->rank; i++) {
@@ -152,12 +152,12 @@ void sim_host_write(void *to, const unsigned char *from, const sim_type *type,
         return;
     }
     for (int64_t i = 0; i < elements; i++, from += size) {
-        memcpy((unsigned char *)to + lies * size, from, size);
+        memcpy((unsigned char *)to + offset * size, from, size);
         for (int d = type->rank - 1; d >= 0; d--) {
-            lies += (size_t)strides[d];
+            offset += (size_t)strides[d];
             if (++at[d] < type->dims[d])
                 break;
-            lies -= (size_t)(strides[d] * at[d]);
+            offset -= (size_t)(strides[d] * at[d]);
             at[d] = 0;
         }
     }

@@ -1,6 +1,6 @@
 /*
- * memory.h - memory of a simulated device: what is accounted for, and how values lie in it
- * and on the host.
+ * memory.h - memory of a simulated device: its accounting, and layouts of values in it and on the
+ * host.
  *
  * Addresses are those of a device that never gives the same one twice. They are
  * reported so that donation can be seen, and must not be followed.
@@ -24,25 +24,24 @@ typedef struct sim_memory {
     bool counted;      /* in the device's bytes in use; under the lock */
     uintptr_t address; /* in the simulated device */
     unsigned char *data;
-    bool valueless; /* its program's values were not computed */
-    bool failed;    /* they could not be; of the device's thread */
+    bool uncomputed; /* its program was not evaluated: it has no values */
+    bool failed;     /* evaluating it failed; of the device's thread */
 } sim_memory;
 
 /* SIM_RESOURCE_EXHAUSTED with the sizes when BYTES, with EXTRA_BYTES needed besides,
  * do not fit; WHAT they are for. Under the lock. */
 sim_code sim_memory_fits(const PJRT_Device *device, int64_t bytes, int64_t extra_bytes,
                          const char *what, sim_status *st);
-/* Memory at a new address, which counts at once; one reference. NULL without memory on
- * the host. Under the lock. */
+/* Memory at a new address, which counts at once; one reference. Under the lock. */
 sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes);
-/* Memory at the address of OLD. It counts in the place of OLD once sim_memory_take_over has
- * said so. Under the lock. */
-sim_memory *sim_memory_after(const sim_memory *old);
+/* Memory at the address of OLD. It is counted instead of OLD once sim_memory_take_over was called.
+ * Under the lock. */
+sim_memory *sim_memory_alias(const sim_memory *old);
 void sim_memory_take_over(sim_memory *memory, sim_memory *old);
 sim_memory *sim_memory_retain(sim_memory *memory);
 void sim_memory_release(sim_memory *memory); /* not under the lock; NULL allowed */
-/* Releases it for its buffer: the device has the bytes back at once, whatever is queued, so
- * that figures do not depend on how fast values are computed. Not under the lock. */
+/* Releases a buffer's memory. The bytes are free at once, even if queued work still refers to them,
+ * so that memory figures do not depend on how fast values are computed. Not under the lock. */
 void sim_memory_drop(sim_memory *memory);
 
 /* ---- values ----------------------------------------------------------------------------- */

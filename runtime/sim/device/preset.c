@@ -75,7 +75,7 @@ static const sim_preset presets[] = {
     {"cpu-2-shared",
      "preset=cpu-2,kind=simulated shared 2-core CPU,process_sd=0.04,wander_sd=0.03,"
      "wander_executions=200,jitter=0.01,burst_rate=10,burst_us=4000",
-     "cpu-2 beside other work. Measured for this project on two shared cores: medians of processes "
+     "cpu-2 under other load. Measured for this project on two shared cores: medians of processes "
      "that run the same program vary by 3 to 6 % (robust standard deviation), and the steps of a "
      "process are so alike that their variance is 32 to 85 times that of independent ones. How "
      "fast "

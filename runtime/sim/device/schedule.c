@@ -39,8 +39,8 @@ double sim_model_us(const sim_config *config, const sim_cost *cost)
 
 /* ---- schedule --------------------------------------------------------------------------- */
 
-/* How long the work of DURATION_NS that begins at START_NS takes when the device pauses
- * at the beginning of each period. */
+/* Duration of DURATION_NS of work from START_NS on, where the device pauses at the beginning of
+ * each period. */
 static uint64_t with_pauses(const sim_config *c, uint64_t start_ns, uint64_t duration_ns)
 {
     uint64_t period = sim_us_to_ns(c->interference_period_us),
@@ -60,16 +60,16 @@ static uint64_t with_pauses(const sim_config *c, uint64_t start_ns, uint64_t dur
     return taken + left;
 }
 
-/* Work until the next burst: moments that come at random, at a constant rate. */
+/* Device work, in nanoseconds, until the next burst: bursts are a Poisson process. */
 static uint64_t draw_burst(PJRT_Device *device)
 {
     const double gap = sim_random_exponential(&device->random[SIM_STREAM_BURSTS]);
     return sim_us_to_ns(gap * 1e6 / device->client->config.burst_rate);
 }
 
-/* How long the work of DURATION_NS takes when others take the device meanwhile. A scheduler takes
- * a core from whoever has used it, not from who just woke up: so the moments are places in the
- * work, and who works six times as long is met six times as often. */
+/* Duration of DURATION_NS of work with the bursts that interrupt it. A scheduler preempts threads
+ * that have used the core for long, so the rate of bursts is one of the work done, not of elapsed
+ * time. */
 static uint64_t with_bursts(PJRT_Device *device, uint64_t duration_ns)
 {
     const sim_config *c = &device->client->config;

@@ -60,7 +60,7 @@ sim_code sim_rule_call(sim_run *run, const sim_op *op)
 /* ---- loops ------------------------------------------------------------------------------ */
 
 /* The values that a loop carries: where each is now and will be next. Two rooms for each value
- * are used in turn, because a round's results are taken over while its arguments are still
+ * are used in turn, because an iteration's results are taken over while its arguments are still
  * read. */
 typedef struct loop {
     void **now, **next, **room[2];
@@ -98,7 +98,7 @@ static void loop_enter(sim_run *run, const loop *l, const sim_block *block)
         run->values[block->arguments[i]] = l->now[i];
 }
 
-/* Takes over what BODY gave. A value that it handed on stays where it is. */
+/* Takes over the results of BODY. A value that it passes through stays where it is. */
 static void loop_turn(sim_run *run, loop *l, const sim_block *body)
 {
     for (int i = 0; i < body->result_count; i++) {

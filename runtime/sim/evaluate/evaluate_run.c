@@ -2,7 +2,7 @@
  * evaluate_run.c - what a run may cost, and blocks of ops.
  *
  * The results of a block's ops have one allocation. It lasts as long as the block runs,
- * or all the rounds of a loop's body: programs are small, and a region that runs once an
+ * or all the iterations of a loop's body: programs are small, and a region that runs once an
  * element must not allocate.
  */
 #include "runtime/sim/evaluate/evaluate_run.h"

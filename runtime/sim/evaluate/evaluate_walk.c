@@ -7,7 +7,7 @@
 
 void sim_strides(const sim_type *type, int64_t *strides)
 {
-    uint64_t stride = 1; /* wraps beside a dimension of 0, where no stride is used */
+    uint64_t stride = 1; /* wraps if there is a dimension of 0, where no stride is used */
     for (int i = type->rank - 1; i >= 0; i--) {
         strides[i] = (int64_t)stride;
         stride *= (uint64_t)type->dims[i];

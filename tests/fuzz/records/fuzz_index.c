@@ -1,4 +1,4 @@
-/* fuzz_index.c - lines of a store's index, which lies beside the records: what is taken has an id
+/* fuzz_index.c - lines of a store's index, which is next to the records: what is taken has an id
  * that names a file, and an experiment whose fields fit. */
 #include "tests/fuzz/fuzz.h"
 

@@ -51,7 +51,7 @@ ends() {
     grep -q " done, $skipped skipped" "$folder/err" || echo "something was measured"
     grep '^suite tiny: ' "$folder/err" | grep -v 'suite tiny: 0 done' && echo "something was measured"
     [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
-    # What could not be told is not counted as not slower.
+    # Inconclusive cells are not counted as not slower.
     grep '\b0 slower\|0 of [0-9]* slower\|no A/A control\(<\|\.\|$\)' "$folder/out" "$folder/page/index.html"
     [ "$status" -ne 4 ] || ! grep -q '<strong>0</strong> slower' "$folder/page/index.html" ||
         echo "the page counts no slower ones"
@@ -60,7 +60,7 @@ ends() {
 said() { tail -n 1 "$folder/out"; }
 
 # ---- nights that are measured --------------------------------------------------------
-refuses "a format that a night does not have" 1 "bench nightly prints text or narrow, not json" -- \
+refuses "a format that a night does not have" 1 "text|narrow|json" -- \
     nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" --format json
 night
 report "the first night says that it has nothing to compare with, and keeps its build" "$(
@@ -89,7 +89,7 @@ keep "$folder/other.so"
 past 1 1 "$other"
 past 2 1 0000000000000000000000000000000000000000000000000000000000000002
 brief
-report "the build of the last good night is measured beside a new one" "$(
+report "the build of the last good night is measured alongside a new one" "$(
     [ "$status" -ne 1 ] || echo "an error"
     grep -q '^sim against the build of its last good night, .*, measured again tonight: ' \
         "$folder/out" || echo "not compared"
@@ -127,7 +127,7 @@ report "a kept build that does not load is said, and is no failure of the night"
 PJRT_SIM=values=none,device_us=200,faults='execute:3:fail' brief --site "$folder/site"
 report "failed experiments are an error, in the verdict and its data, and the night is kept" "$(
     fault_of 1
-    said | grep -q '^nightly: 2 failed; ' || echo "no failures told"
+    said | grep -q '^nightly: 2 failed; ' || echo "no failures reported"
     [ "$(grep -c '^failed: resnet18.* capture .*: execute-error: ' "$folder/out")" -eq 1 ] || echo "not named once"
     grep -q '"failed":1,"missing":0,' "$folder/site/data"/verdict-* || echo "not in the data of the site"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
@@ -187,7 +187,7 @@ run suite "$folder/suite.json" --repetitions 12 --store "$folder/twelve"
 cp "$folder/twelve"/*.h5 "$folder/many"
 sed 's/"repetitions": 5/"repetitions": 4/' "$folder/suite.json" >"$folder/four.json"
 four() { run nightly --suite "$folder/four.json" --store "$store" --report "$folder/page" "$@"; }
-# between FACTOR FACTOR: a night that took so long, beside its control.
+# between FACTOR FACTOR: a night that took so long, with its control.
 between() {
     keep "$folder/other.so"
     past 1 1 "$other"
@@ -220,7 +220,7 @@ new_store pruned
 past 1 1 "$other"
 tonight 3
 night
-report "without a control it cannot be told from a bad night" "$(
+report "without a control it cannot be distinguished from a bad night" "$(
     ends 4 "that night's build was not measured again: the store no longer has it" \
         'nightly: inconclusive for 2 of 2 experiments'
     grep -q 'Nothing that could be decided is slower' "$folder/page/index.html" || echo "page"
@@ -519,7 +519,7 @@ new_store half
 run nightly --suite "$folder/half.json" --store "$store" --report "$folder/page"
 report "a runtime that cannot be used is a failure of the night, which ends all the same" "$(
     fault_of 1
-    said | grep -q '^nightly: 1 failed' || echo "no failures told"
+    said | grep -q '^nightly: 1 failed' || echo "no failures reported"
     [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 2 ] || echo "not 2 records"
 )"
@@ -535,8 +535,8 @@ report "a runtime with two settings is compared with each" "$(
         echo "not two comparisons"
 )"
 unset PJRT_SIM
-refuses "an option that there is not is no slowdown" 1 "no option --bogus" -- nightly --bogus
-refuses "no suite" 1 "bench nightly needs --suite FILE and --report DIR" -- nightly --store "$store"
+refuses "an option that there is not is no slowdown" 1 "--bogus" -- nightly --bogus
+refuses "no suite" 1 "--suite FILE|--report DIR" -- nightly --store "$store"
 refuses "a suite that is none" 1 "nothere" -- \
     nightly --suite nothere --report "$folder/page" --store "$folder/nowhere"
 

@@ -22,7 +22,12 @@ suite() {
 END
 }
 # says TEXT: a fault unless the summary of the last suite has it.
-says() { grep '^suite ' "$folder/err" | grep -qF -- "$1" || echo "the summary does not say '$1'"; }
+says() {
+    local figure
+    for figure in "$@"; do
+        grep '^suite ' "$folder/err" | grep -qE "(^|[ (])$figure\b" || echo "the summary does not say '$figure'"
+    done
+}
 
 # ---- suites ---------------------------------------------------------------------------------
 
@@ -42,7 +47,7 @@ assert step["options"]["cost"] == "recorded" and step["options"]["steps"] == 3, 
 run suite "$folder/mine.json" --store "$store" --format json
 report "it runs, both ways in the same processes" "$(
     fault_of 0
-    says '6 done, 0 skipped as already done, 0 failed'
+    says '6 done' '0 skipped' '0 failed'
     grep -qE 'train replay(-awaited)?, replay(-awaited)? on sim #2: ok' "$folder/err" ||
         echo "not together"
     holds '
@@ -64,13 +69,13 @@ assert "jit_grad" in text and "jit_update" in text, text
 run suite "$folder/mine.json" --store "$store"
 report "what is done is not repeated" "$(
     fault_of 0
-    says '0 done, 6 skipped as already done, 0 failed'
+    says '0 done' '6 skipped' '0 failed'
 )"
 suite moved '{"recording": "elsewhere/train/"}'
 run suite "$folder/moved.json" --store "$store" --dry-run
 report "nor where the same step lies elsewhere" "$(
     fault_of 0
-    grep -q '^0 to run, 4 done' "$folder/out" || echo "it counts as another"
+    grep -qE '^0 .*\b4 done\b' "$folder/out" || echo "it counts as another"
 )"
 suite ways '{"recording": "train", "modes": "replay", "repetitions": 3,
              "include": [{"seed": 2}, {"cost": "roofline", "modes": "all"}]}'
@@ -89,7 +94,7 @@ suite named '{"recording": "text", "name": "mine", "step_program": "jit_update",
 run suite "$folder/named.json" --store "$folder/named" --runtime cpu --repetitions 1
 report "on the default runtime, from another program on, with a name of its own" "$(
     fault_of 0
-    says '2 done, 0 skipped'
+    says '2 done' '0 skipped'
     grep -q '^mine ' "$folder/out" || echo "no such row"
 )"
 for i in 1 2 3; do
@@ -113,20 +118,20 @@ for p in parts:
 
 suite none '{"recording": "no/such"}'
 refuses "a folder that is not there, with its place" 2 \
-    "none.json:4:13: /matrix/0: recording $folder/no/such: no such folder" -- \
+    "none.json:4:13: /matrix/0: |$folder/no/such" -- \
     suite "$folder/none.json" --store "$folder/refused"
 suite empty '{"recording": "elsewhere"}'
-refuses "a folder without a recording" 3 "/matrix/0: |no recording" -- \
+refuses "a folder without a recording" 3 "/matrix/0: " -- \
     suite "$folder/empty.json" --store "$folder/refused"
 suite both '{"recording": "train", "models": "resnet18"}'
-refuses "models beside a recording" 2 "both.json:4:36: /matrix/0/models: a recorded step is run as it is" -- \
+refuses "models beside a recording" 2 "both.json:4:36: /matrix/0/models: " -- \
     suite "$folder/both.json" --store "$folder/refused"
 suite other '{"recording": "train", "step_program": "jit_other"}'
 refuses "a step that there is not" 3 "/matrix/0: |jit_other" -- \
     suite "$folder/other.json" --store "$folder/refused"
 suite several '{"models": "resnet18"}, {"recording": "several"}'
 suite pinned '{"recording": "train", "step": "0123456789ab"}'
-refuses "another step than the suite wants" 3 "/matrix/0: |and 0123456789ab is wanted" -- \
+refuses "another step than the suite wants" 3 "/matrix/0: |0123456789ab" -- \
     suite "$folder/pinned.json" --store "$folder/refused"
 step=$("$bench" table --store "$store" --format json 2>/dev/null | "$python" -c '
 import json, sys
@@ -135,9 +140,9 @@ suite pinned "{\"recording\": \"train\", \"step\": \"$step\"}"
 run suite "$folder/pinned.json" --store "$store" --dry-run
 report "the one that it wants is taken" "$(
     fault_of 0
-    grep -q '^0 to run, 4 done' "$folder/out" || echo "it counts as another"
+    grep -qE '^0 .*\b4 done\b' "$folder/out" || echo "it counts as another"
 )"
-refuses "steps of several devices, before anything runs" 1 "/matrix/1: |the step runs on 2 devices" -- \
+refuses "steps of several devices, before anything runs" 1 "/matrix/1: |2 devices" -- \
     suite "$folder/several.json" --store "$folder/refused"
 "$make" text "$folder/edited" || exit 1
 for file in "$folder"/edited/*/programs/*.mlir; do
@@ -145,7 +150,7 @@ for file in "$folder"/edited/*/programs/*.mlir; do
     break
 done
 suite edited '{"models": "resnet18"}, {"recording": "edited"}'
-refuses "a program's file that was edited, before anything runs" 3 "/matrix/1: |edited: |its hash differs" -- \
+refuses "a program's file that was edited, before anything runs" 3 "/matrix/1: |edited: " -- \
     suite "$folder/edited.json" --store "$folder/refused"
 : >"$(ls -d "$folder"/edited/*/)events"
 refuses "damaged events, before anything runs" 3 "/matrix/1: |$folder/edited" -- \
@@ -156,7 +161,7 @@ cp -R "$folder/text" "$folder/train"
 run suite "$folder/mine.json" --store "$store" --dry-run
 report "another step in the recording's folder is another experiment" "$(
     fault_of 0
-    grep -q '^4 to run, 2 done' "$folder/out" || echo "it counts as done"
+    grep -qE '^4 .*\b2 done\b' "$folder/out" || echo "it counts as done"
 )"
 rm -r "$folder/train"
 cp -R "$folder/elsewhere/train" "$folder/train"
@@ -187,13 +192,13 @@ run compare --suite "$folder/step.json" "${sides[@]}" --store "$folder/suites" -
 report "so can a suite that has one" "$(compared loop)"
 refuses "a recording that is not there" 1 "recording $folder/no/such" -- \
     compare --recording "$folder/no/such" --runtime sim,sim
-refuses "models beside it" 1 "--recording|--model" -- \
+refuses "models with it" 1 "--recording|--model" -- \
     compare --recording "$folder/train" --model resnet18 --runtime sim,sim
 refuses "several in flight" 1 "--in-flight" -- \
     compare --recording "$folder/train" --in-flight 2 --runtime sim,sim
-refuses "its options without it" 1 "--step-program is for --recording" -- \
+refuses "its options without it" 1 "--step-program|--recording" -- \
     compare --step-program jit_grad --runtime sim,sim
-refuses "steps of several devices" 1 "the step runs on 2 devices" -- \
+refuses "steps of several devices" 1 "2 devices" -- \
     compare --recording "$folder/several" --runtime sim,sim
 
 # ---- nights --------------------------------------------------------------------------------
@@ -220,7 +225,7 @@ report "the same build is not slower" "$(
 )"
 printf other >>"$folder/device.so"
 night
-report "beside another build the last one's replays the step, too" "$(
+report "with another build the last one's replays the step, too" "$(
     [[ " 0 2 4 " == *" $status "* ]] || echo "exit status $status"
     grep -q '^device.so against the build of its last good night, .*, measured again tonight: ' \
         "$folder/out" || echo "not compared"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # full_nights.sh - nights of one build on the default CPU runtime, as TAP: none finds something slower.
-# The last ones run beside busy loops. After each, all nights get a date a day earlier. Takes half a
-# minute a night, beside the loops two.
+# The last ones run under the load of busy loops. After each, all nights get a date a day earlier. Takes half a
+# minute a night, under load two.
 #
-#   NIGHTS=30    of them, LOADED=10 beside LOOPS=4 busy loops
+#   NIGHTS=30    of them, LOADED=10 under LOOPS=4 busy loops
 #   COPIES=1     each night has another copy of the plugin's file, so that it measures the last night's
 #                copy as its control, and the history takes it for a build that could have changed
 #                something. Then at most 5 of 100 nights may alarm by chance: up to 3 of 30 are no fault.
@@ -60,7 +60,7 @@ for ((n = 1; n <= NIGHTS; n++)); do
 done
 # count STATUS: nights that ended so.
 count() { awk -v s="$1" '$3 == s' "$folder/lines" | wc -l; }
-echo "# $NIGHTS nights, $LOADED beside $LOOPS loops: $(count 0) found no slowdown, $(count 4)" \
+echo "# $NIGHTS nights, $LOADED under $LOOPS loops: $(count 0) found no slowdown, $(count 4)" \
     "inconclusive, $(count 2) alarmed"
 allowed=$((COPIES > 0 ? NIGHTS / 10 : 0))
 report "no more than $allowed nights of one build are slower" "$(

@@ -134,7 +134,7 @@ report "a batch script of two tasks without srun is refused" "$(
     holds_records 0
     outputs | grep -q srun || echo "it does not name srun"
 )"
-report "and runs the whole suite where it is told to" "$(
+report "and runs the whole suite where --shard says so" "$(
     submit --ntasks 2 "$folder/alone" --shard none
     ends_with 0
     holds_records 8
@@ -148,7 +148,7 @@ report "as does one of one task" "$(
 
 # ---- arrays --------------------------------------------------------------------------------------
 
-# Elements of one node run one after the other, or beside each other.
+# Elements of one node run one after the other, or concurrently.
 for array in 1-3 0-6:3; do
     fresh
     report "an array $array shares a suite: each experiment once" "$(

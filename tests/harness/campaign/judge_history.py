@@ -59,7 +59,7 @@ def main():
     expected = LEVEL * quiet
     if false > expected + 3 * math.sqrt(expected):
         faults.append("false changes in %d of %d series" % (false, quiet))
-    # A failed night beside a change may hide that its build is the one before.
+    # A failed night next to a change may hide that its build is the one before.
     if causes < exact - max(1, exact // 10):
         faults.append("%d of %d causes are right" % (causes, exact))
     if held < 0.93 * found - 3 * math.sqrt(0.93 * 0.07 * found):

@@ -50,65 +50,54 @@ static bn_code read_and_expand(const char *text, suite_spec *suite, bn_status *s
     return code == BN_OK ? suite_expand(suite, &o, st) : code;
 }
 
-static void fails_at(const char *text, const char *message)
+/* WANTED: the place in the file, and the names and values that the message is about. */
+static void fails_at(const char *text, const char *wanted)
 {
     suite_spec suite;
     bn_status st = {0};
-    assert_fails(read_and_expand(text, &suite, &st), BN_INVALID, message, &st);
+    assert_fails(read_and_expand(text, &suite, &st), BN_INVALID, wanted, &st);
     suite_close(&suite);
 }
 
-static void what_is_wrong_is_told_with_its_place(void **state)
+static void errors_name_their_position(void **state)
 {
     (void)state;
     fails_at("{\n \"name\": }", "a.json:2:10: ");
-    fails_at("[]", "a.json:1:1: the file: an object is needed, not a list");
-    fails_at("{\"name\": \"a\", \"matrix\": [{}]}", "member bench_suite is missing");
-    fails_at("{\"bench_suite\": 2}", "a.json:1:17: /bench_suite: this program reads");
-    fails_at(HEAD "\"matrix\": []}", "/matrix: there is no matrix in it");
-    fails_at(HEAD "\"matrix\": {}}", "/matrix: a list of objects is needed, not an object");
+    fails_at("[]", "a.json:1:1: ");
+    fails_at("{\"name\": \"a\", \"matrix\": [{}]}", "bench_suite");
+    fails_at("{\"bench_suite\": 2}", "a.json:1:17: /bench_suite: ");
+    fails_at(HEAD "\"matrix\": []}", "/matrix: ");
+    fails_at(HEAD "\"matrix\": {}}", "/matrix: ");
     fails_at(HEAD "\n\"matrix\": [{\"models\": [\"gpt2\",\n  \"resnet51\"]}]}",
-             "a.json:3:3: /matrix/0/models/1: there is no such model as the text 'resnet51'; did "
-             "you mean resnet50? There is resnet18, ");
+             "a.json:3:3: /matrix/0/models/1: |'resnet51'| resnet50?");
     fails_at(HEAD "\n\"matrix\": [{\"\\u006dodels\": 3}]}", "a.json:2:28: /matrix/0/models: ");
     fails_at(HEAD "\n \"matrix\": [{\"model\": \"gpt2\"}]}",
-             "a.json:2:14: /matrix/0/model: there is no such member here; did you mean models? "
-             "There are models, ");
-    fails_at(HEAD "\"matrx\": []}",
-             "/matrx: there is no such member here; did you mean matrix? There are bench_suite, ");
-    fails_at(HEAD "\"matrix\": [{\"zzzz\": 1}]}",
-             "/matrix/0/zzzz: there is no such member here; there are models, ");
-    fails_at(HEAD "\"matrix\": [{\"exlude\": []}]}", "did you mean exclude? There are models, ");
+             "a.json:2:14: /matrix/0/model: | models?");
+    fails_at(HEAD "\"matrx\": []}", "/matrx: | matrix?");
+    fails_at(HEAD "\"matrix\": [{\"zzzz\": 1}]}", "/matrix/0/zzzz: ");
+    fails_at(HEAD "\"matrix\": [{\"exlude\": []}]}", " exclude?| models");
     fails_at(HEAD "\"matrix\": [{\"runtimes\": [{\"name\": \"cpu\", \"optons\": {}}]}]}",
-             "a runtime has no such member; did you mean options? It has name, label, ");
-    fails_at(HEAD "\"matrix\": [{\"modes\": \"jit\"}]}",
-             "no such mode as the text 'jit'; did you mean capture? There is ");
+             " options?| name, label");
+    fails_at(HEAD "\"matrix\": [{\"modes\": \"jit\"}]}", "'jit'| capture?");
     fails_at(HEAD "\"matrix\": [{\"device_time\": \"slop\"}]}",
-             "'slop'; did you mean slope? It is one of auto, slope, none");
-    fails_at(HEAD "\"steps/a~b\": 1}", "a.json:1:33: /steps~1a~0b: there is no such member");
-    fails_at(HEAD "\"matrix\": [{\"models\": []}]}",
-             "a list of 1 to 64 values is needed, not of 0");
-    fails_at(HEAD "\"matrix\": [{\"batches\": [1, -1]}]}",
-             "/matrix/0/batches/1: a whole number from 0 to 1000000 is needed, not the number -1");
-    fails_at(HEAD "\"matrix\": [{\"batches\": 1.5}]}", "not the number 1.5");
-    fails_at(HEAD "\"matrix\": [{\"graphs\": [4]}]}", "1, 2, 3 or 5 graphs, not 4");
-    fails_at(HEAD "\"defaults\": {\"steps\": \"3\"}}", "/defaults/steps: a whole number");
-    fails_at(HEAD "\"defaults\": {\"layout\": \"x\"}}",
-             "/defaults/layout: there is no such layout");
-    fails_at(HEAD "\"defaults\": {\"include\": []}}", "/defaults/include: there is no such member");
-    fails_at(HEAD "\"matrix\": [{\"runtimes\": [{\"label\": \"x\"}]}]}",
-             "/matrix/0/runtimes/0: a runtime needs a name");
+             "'slop'| slope?| auto, slope, none");
+    fails_at(HEAD "\"steps/a~b\": 1}", "a.json:1:33: /steps~1a~0b: ");
+    fails_at(HEAD "\"matrix\": [{\"models\": []}]}", "/matrix/0/models: | 1 to 64 ");
+    fails_at(HEAD "\"matrix\": [{\"batches\": [1, -1]}]}", "/matrix/0/batches/1: |0 to 1000000|-1");
+    fails_at(HEAD "\"matrix\": [{\"batches\": 1.5}]}", "1.5");
+    fails_at(HEAD "\"matrix\": [{\"graphs\": [4]}]}", "1, 2, 3 or 5 |not 4");
+    fails_at(HEAD "\"defaults\": {\"steps\": \"3\"}}", "/defaults/steps: ");
+    fails_at(HEAD "\"defaults\": {\"layout\": \"x\"}}", "/defaults/layout: ");
+    fails_at(HEAD "\"defaults\": {\"include\": []}}", "/defaults/include: ");
+    fails_at(HEAD "\"matrix\": [{\"runtimes\": [{\"label\": \"x\"}]}]}", "/matrix/0/runtimes/0: ");
     fails_at(HEAD "\"matrix\": [{\"runtimes\": [{\"name\": \"cpu\", \"options\": {\"a\": []}}]}]}",
-             "/matrix/0/runtimes/0/options/a: text, a number, true or false is needed, not a list");
-    fails_at(HEAD "\"matrix\": [{\"exclude\": [{\"steps\": 3}]}]}",
-             "/matrix/0/exclude/0/steps: there is no such member");
-    fails_at(HEAD "\"matrix\": [{\"exclude\": [{}]}]}", "an empty object says nothing");
+             "/matrix/0/runtimes/0/options/a: ");
+    fails_at(HEAD "\"matrix\": [{\"exclude\": [{\"steps\": 3}]}]}", "/matrix/0/exclude/0/steps: ");
+    fails_at(HEAD "\"matrix\": [{\"exclude\": [{}]}]}", "/matrix/0/exclude/0: ");
     fails_at(HEAD "\"name\": \"b\"}", "a.json:1:");
     /* Faults that only the combinations show. */
-    fails_at(HEAD "\"matrix\": [{\"modes\": \"lazy\", \"graphs\": 5}]}",
-             "/matrix/0: nothing to run: only training steps in capture mode");
-    fails_at(HEAD "\"matrix\": [{\"exclude\": [{\"models\": \"all\"}]}]}",
-             "/matrix: all of it is excluded");
+    fails_at(HEAD "\"matrix\": [{\"modes\": \"lazy\", \"graphs\": 5}]}", "/matrix/0: ");
+    fails_at(HEAD "\"matrix\": [{\"exclude\": [{\"models\": \"all\"}]}]}", "/matrix: ");
 }
 
 static void times_have_units(void **state)
@@ -125,53 +114,45 @@ static void times_have_units(void **state)
     assert_true(suite.items[0].e.how.timeout == 600 && suite.items[0].e.how.min_time == 0.5);
     assert_true(suite.items[suite.count - 1].e.how.min_time == 0.25);
     suite_close(&suite);
-    fails_at(
-        HEAD "\"defaults\": {\"min_time\": \"3x\"}}",
-        "/defaults/min_time: a time is needed, \"500ms\", \"90s\" or a number of seconds from 0 "
-        "to 1000000000, not the text '3x'");
-    fails_at(HEAD "\"defaults\": {\"timeout\": -1}}", "not the number -1");
-    fails_at(HEAD "\"defaults\": {\"timeout\": [1]}}", "not a list");
-    fails_at(HEAD "\"defaults\": {\"steps\": \"3s\"}}", "/defaults/steps: a whole number");
+    fails_at(HEAD "\"defaults\": {\"min_time\": \"3x\"}}",
+             "/defaults/min_time: |'3x'|0 to 1000000000|\"500ms\", \"90s\"");
+    fails_at(HEAD "\"defaults\": {\"timeout\": -1}}", "-1");
+    fails_at(HEAD "\"defaults\": {\"timeout\": [1]}}", "/defaults/timeout");
+    fails_at(HEAD "\"defaults\": {\"steps\": \"3s\"}}", "/defaults/steps: ");
 }
 
-static void what_is_wrong_beside_a_recording_is_told(void **state)
+static void faults_next_to_a_recording_are_reported(void **state)
 {
     (void)state;
     fails_at(HEAD "\n\"matrix\": [{\"recording\": \"no/such\"}]}",
-             "a.json:2:12: /matrix/0: recording no/such: no such folder");
+             "a.json:2:12: /matrix/0: recording no/such: ");
     fails_at(HEAD "\n\"matrix\": [{\"recording\": \"r\", \"models\": \"gpt2\"}]}",
-             "a.json:2:31: /matrix/0/models: a recorded step is run as it is, so 'models'");
+             "a.json:2:31: /matrix/0/models: |'models'");
     fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"include\": [{\"in_flight\": 2}]}]}",
-             "/matrix/0/include/0/in_flight: a recorded step is run as it is");
+             "/matrix/0/include/0/in_flight: ");
     fails_at(HEAD "\"matrix\": [{\"step_program\": \"x\"}]}",
-             "/matrix/0/step_program: it goes with 'recording', and the matrix names none");
+             "/matrix/0/step_program: |'recording'");
     fails_at(HEAD "\"matrix\": [{\"include\": [{\"cost\": \"roofline\"}]}]}",
-             "/matrix/0/include/0/cost: it goes with 'recording'");
+             "/matrix/0/include/0/cost: |'recording'");
     fails_at(HEAD "\"matrix\": [{\"include\": [{\"recording\": \"r\"}]}]}",
-             "/matrix/0/include/0/recording: there is no such member here");
-    fails_at(HEAD "\"defaults\": {\"recording\": \"r\"}}",
-             "/defaults/recording: there is no such member here");
+             "/matrix/0/include/0/recording: ");
+    fails_at(HEAD "\"defaults\": {\"recording\": \"r\"}}", "/defaults/recording: ");
     fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"cost\": \"dear\"}]}",
-             "/matrix/0/cost: there is no such cost as the text 'dear'; it is one of "
-             "recorded, roofline");
+             "/matrix/0/cost: |'dear'|recorded, roofline");
     fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"process\": -1}]}",
-             "/matrix/0/process: a whole number from 0 to 4294967295");
-    fails_at(
-        HEAD "\"matrix\": [{\"recording\": \"/\", \"step\": \"0123\"}]}",
-        "/matrix/0: a step is named by 8 to 64 digits of its variant in tables, not by '0123'");
-    fails_at(HEAD "\"matrix\": [{\"recording\": [\"r\"]}]}",
-             "/matrix/0/recording: text is needed, not a list");
-    fails_at(HEAD "\"matrix\": [{\"modes\": \"replay\"}]}",
-             "/matrix/0: --mode: there is no 'replay'; there is eager");
+             "/matrix/0/process: |0 to 4294967295");
+    fails_at(HEAD "\"matrix\": [{\"recording\": \"/\", \"step\": \"0123\"}]}",
+             "/matrix/0: |'0123'");
+    fails_at(HEAD "\"matrix\": [{\"recording\": [\"r\"]}]}", "/matrix/0/recording: ");
+    fails_at(HEAD "\"matrix\": [{\"modes\": \"replay\"}]}", "/matrix/0: --mode: |'replay'|eager");
     fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"modes\": \"fast\"}]}",
-             "/matrix/0/modes: there is no such mode as the text 'fast'");
+             "/matrix/0/modes: |'fast'");
     fails_at(HEAD "\"matrix\": [{\"device_time\": \"dear\"}]}",
-             "/matrix/0/device_time: there is no such device_time as the text 'dear'; it is one of "
-             "auto, slope, none");
+             "/matrix/0/device_time: |'dear'|auto, slope, none");
 }
 
 /* A folder that is there, and no recording: the environment's fault, with the place. */
-static void a_folder_without_a_recording_is_told(void **state)
+static void a_folder_without_a_recording_is_reported(void **state)
 {
     (void)state;
     char path[] = "/tmp/suite-recording.XXXXXX", text[256];
@@ -433,7 +414,7 @@ static void wrong_numbers_are_refused_by_name(void **state)
             assert_fails(suite_shard_find(NULL, &shard, &st), BN_INVALID, names[i], &st);
             unsetenv(names[i]);
         }
-    /* One that is not there beside the others, too. */
+    /* A missing one among others, too. */
     for (size_t i = 0; i < 3; i++) {
         bn_status st = {0};
         for (size_t k = 0; k < 5; k++)
@@ -469,7 +450,7 @@ static void only_srun_makes_tasks(void **state)
         {{"7", "4294967290", "0", "4", NULL, NULL}, 0, 0}, /* salloc's shell is a step, too */
         {{"7", NULL, "0", "1", NULL, NULL}, 1, 1},
         {{"7", NULL, "0", NULL, NULL, NULL}, 1, 1}, /* --nodes alone */
-        {{"7", NULL, NULL, "4", NULL, NULL}, 1, 1}, /* beside salloc */
+        {{"7", NULL, NULL, "4", NULL, NULL}, 1, 1}, /* within salloc */
         {{"7", "0", "0", "4", NULL, NULL}, 1, 4},
         {{"7", "3", "3", "4", NULL, NULL}, 4, 4},
         {{"7", "0", "0", "1", NULL, NULL}, 1, 1},
@@ -533,21 +514,21 @@ static void what_is_owed_is_asked_of_the_store(void **state)
     suite_owed_free(&owed);
     suite_owed_find(&s, &o, &split, &owed);
     assert_int_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_OK), CLI_EXIT_OK);
-    json_t *told = suite_owed_to_json(&owed);
-    assert_int_equal(json_integer_value(json_object_get(told, "processes")), owed.count);
-    assert_int_equal(json_array_size(json_object_get(told, "shards")), 3);
-    assert_int_equal(json_array_size(json_object_get(told, "experiments")), owed.count);
-    json_decref(told);
+    json_t *parsed = suite_owed_to_json(&owed);
+    assert_int_equal(json_integer_value(json_object_get(parsed, "processes")), owed.count);
+    assert_int_equal(json_array_size(json_object_get(parsed, "shards")), 3);
+    assert_int_equal(json_array_size(json_object_get(parsed, "experiments")), owed.count);
+    json_decref(parsed);
     suite_owed_free(&owed);
     o.store = "/dev/null"; /* no folder */
     suite_owed_find(&s, &o, &one, &owed);
     assert_true(owed.asked && owed.why.code != BN_OK);
     assert_int_not_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_OK), CLI_EXIT_OK);
-    told = suite_owed_to_json(&owed);
-    assert_true(json_is_false(json_object_get(told, "known")));
-    assert_true(json_is_null(json_object_get(told, "processes")));
-    assert_true(json_is_string(json_object_get(told, "message")));
-    json_decref(told);
+    parsed = suite_owed_to_json(&owed);
+    assert_true(json_is_false(json_object_get(parsed, "known")));
+    assert_true(json_is_null(json_object_get(parsed, "processes")));
+    assert_true(json_is_string(json_object_get(parsed, "message")));
+    json_decref(parsed);
     suite_owed_free(&owed);
     suite_owed_find(&s, &o, &split, &owed);
     assert_int_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_OK), CLI_EXIT_OK);
@@ -749,13 +730,13 @@ static void what_is_too_deep_or_no_file_is_refused(void **state)
     for (int i = 0; i < BN_JSON_DEPTH; i++)
         bn_text_putc(&text, ']');
     bn_text_putc(&text, '}');
-    fails_at(text.data, "a.json: JSON that is more than 64 levels deep");
+    fails_at(text.data, "a.json:");
     bn_text_free(&text);
     /* A pipe that nobody writes would be waited for. */
     snprintf(path, sizeof path, "%s/suite-pipe.%ld", tmp ? tmp : "/tmp", (long)getpid());
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(20);
-    assert_fails(suite_open(path, &suite, &st), BN_INVALID, "not a regular file", &st);
+    assert_fails(suite_open(path, &suite, &st), BN_INVALID, "suite-pipe.", &st);
     alarm(0);
     suite_close(&suite);
     unlink(path);
@@ -771,10 +752,10 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(errors_name_their_position),
         cmocka_unit_test(times_have_units),
-        cmocka_unit_test(what_is_wrong_beside_a_recording_is_told),
-        cmocka_unit_test(a_folder_without_a_recording_is_told),
+        cmocka_unit_test(faults_next_to_a_recording_are_reported),
+        cmocka_unit_test(a_folder_without_a_recording_is_reported),
         cmocka_unit_test(matrices_become_experiments),
         cmocka_unit_test(the_command_line_replaces_runtimes),
         cmocka_unit_test(records_say_what_was_asked_for),

@@ -137,7 +137,7 @@ narrow "a study" "^step  capture  " study batch "${short[@]}" --batch 1,2 --devi
     --store "$folder/studied"
 narrow "a list" "mobilenet_v2" list models
 narrow "a list of runtimes" "^sim  *yes" list runtimes
-narrow "a list of front ends" "^pytorch-xla .*lazy, *capture" list front-ends
+narrow "a list of front ends" "^pytorch-xla .*lazy, *capture" list frameworks
 on_terminal 500 list ops
 report "a list names its columns in words" "$(
     wide "$folder/screen"

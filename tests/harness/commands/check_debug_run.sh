@@ -77,8 +77,8 @@ report "each file is what its command prints" "$(
     diff -q "$folder/want" "$folder/all/metrics.txt" >/dev/null || echo "metrics.txt differs"
 )"
 
-# told EXPERIMENT TEXT...: the part of explain.txt about EXPERIMENT has a line with each TEXT.
-told() {
+# explained EXPERIMENT TEXT...: the part of explain.txt about EXPERIMENT has a line with each TEXT.
+explained() {
     local experiment=$1 text
     shift
     awk -v name="$experiment" '/, [0-9]+ steps$/ { own = index($0, name) > 0 } own' "$folder/why/explain.txt" >"$folder/own"
@@ -90,9 +90,9 @@ PJRT_SIM=device_us=1000 run --model example_branch --phase train --runtime sim -
     --min-time 0 --warmup 8 --store "$folder/branches" --debug-run "$folder/why"
 report "explain.txt has the first steps of each experiment, with places" "$(
     fault_of 0
-    told "example_branch train lazy" "Graphs: " "step 2, graph " "branch on a value that was read: 0 -> 1" \
+    explained "example_branch train lazy" "Graphs: " "step 2, graph " "branch on a value that was read: 0 -> 1" \
         "at models/examples/sentences.c:"
-    told "example_branch train capture" "Guards: " "read, in 10 steps, at models/examples/sentences.c:"
+    explained "example_branch train capture" "Guards: " "read, in 10 steps, at models/examples/sentences.c:"
     ! grep -q "eager" "$folder/why/explain.txt" || echo "eager mode has no graphs to explain"
 )"
 # A learning rate that is a constant of the program, and another one in each step.
@@ -121,7 +121,7 @@ report "scopes.txt has a tree, once for all modes" "$(
 # ---- what is there ---------------------------------------------------------------------------
 
 cp "$folder/all/index.html" "$folder/kept"
-refuses "a folder with something in it" 2 "$folder/all is not empty|--force" -- \
+refuses "a folder with something in it" 2 "$folder/all|--force" -- \
     run "${measured[@]}" --mode lazy --debug-run "$folder/all"
 report "and it stays as it is" "$(cmp "$folder/all/index.html" "$folder/kept")"
 echo mine >"$folder/all/notes"
@@ -136,9 +136,9 @@ cp "$folder/all/index.html" "$folder/kept"
 refuses "a run that is refused" 2 "--model|nothing" -- \
     run "${measured[@]}" --model nothing --mode lazy --debug-run "$folder/all" --force
 report "and the reports of the run before stay" "$(cmp "$folder/all/index.html" "$folder/kept")"
-refuses "a graph report beside it" 2 "--debug-run|--graph-report" -- \
+refuses "a graph report with it" 2 "--debug-run|--graph-report" -- \
     run "${measured[@]}" --mode lazy --debug-run "$folder/other" --graph-report "$folder/graphs"
-refuses "a timeline beside it" 2 "--debug-run|--timeline" -- \
+refuses "a timeline with it" 2 "--debug-run|--timeline" -- \
     run "${measured[@]}" --mode lazy --debug-run "$folder/other" --timeline "$folder/timeline.json"
 refuses "no name" 2 "--debug-run" -- \
     run "${measured[@]}" --mode lazy --debug-run ""
@@ -158,7 +158,7 @@ PJRT_SIM="values=none,device_us=1000,faults=compile:*:fail" \
 report "a run that failed has a page, which says so; names are escaped" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
     [ -s "$folder/<b>bad/index.html" ] || echo "no page"
-    grep -q "failed" "$folder/<b>bad/index.html" || echo "the failure is not told"
+    grep -q "failed" "$folder/<b>bad/index.html" || echo "the failure is not reported"
     ! grep -qi "<script" "$folder/<b>bad/index.html" || echo "a script is in the page"
 )"
 

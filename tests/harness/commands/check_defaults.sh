@@ -122,7 +122,7 @@ defaults '{"store": '
 refuses "no JSON" 3 "bench.json|line 1" -- table
 for damaged in '{"store": ' '{"rnu": {}}' '{"frobnicate": 1}' '{"table": {"frob": 1}, "run": {"frob": 1}}'; do
     defaults "$damaged"
-    report "help, manual and version are to be had beside $damaged" "$(
+    report "help, manual and version work despite $damaged" "$(
         for words in --help -h --man --version "table --help" "run -h" "graph --version"; do
             read -ra arguments <<<"$words"
             run "${arguments[@]}"
@@ -133,7 +133,7 @@ for damaged in '{"store": ' '{"rnu": {}}' '{"frobnicate": 1}' '{"table": {"frob"
     )"
 done
 defaults '{"frobnicate": 1}'
-refuses "but no other words beside help" 2 "$folder/bench.json|--frobnicate" -- table --help --frob
+refuses "but no other arguments with help" 2 "$folder/bench.json|--frobnicate" -- table --help --frob
 defaults '{}'
 chmod 666 "$folder/bench.json"
 refuses "a file that others may write" 2 "$folder/bench.json|go-w" -- table

@@ -112,7 +112,7 @@ live "nine programs that run within their calls draw no complaint of these" with
 made_by within_calls
 
 run metrics "$folder/within"
-report "who asks for a recording's records is told how it becomes one" "$(
+report "a recording in place of records is refused with the command that imports it" "$(
     fault_of 3
     grep -qF "bench import --store DIR $folder/within" "$folder/err" || cat "$folder/err"
 )"
@@ -193,7 +193,7 @@ assert answer["one_execution"]["low_ns"] <= two, ("at least", answer, two)
 near("and by the doctor", c["cost_ns"], one - two)
 near("calls that cost nothing save", 9 * answer["fixed_cost"]["ns"], one - three)' --way ops
 }
-live "a step of nine calls is bound by them, and what they cost is told" nine_calls busy_machine
+live "a step of nine calls is bound by them, and their cost is reported" nine_calls busy_machine
 
 # The host by itself: a device that needs no time.
 host_only() {
@@ -265,7 +265,7 @@ live "and within nine" seen_nine busy_machine
 # ---- where, and what to do ----------------------------------------------------------------
 
 run doctor "$folder/planted"
-report "what changed in programs that are compiled on is told" "$(
+report "changes in programs that are compiled late are reported" "$(
     fault_of 0
     tr '\n' ' ' <"$folder/out" >"$folder/line"
     for text in "compiles: " "(of " " code " "fused). "; do

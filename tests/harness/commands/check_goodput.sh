@@ -65,7 +65,7 @@ report "modes of one process are not each other's losses" "$(side_by_side)"
 run --model resnet18 --variant small --phase infer --mode lazy --runtime sim --processes 1 --steps 3 \
     --min-time 0 --warmup 8 --device-time none --store "$folder/none"
 run table --store "$folder/none" --table goodput --format json
-report "without a device time, work and overhead are not told apart" "$(holds '
+report "without a device time, work and overhead are not separated" "$(holds '
 [row] = records["rows"]
 assert row["productive_share"] is None and row["overhead_share"] is None, row
 assert row["GOODPUT_share"] is None and row["OTHER_share"] is None, row

@@ -19,13 +19,13 @@ refuses "tokens of a model of images" 2 "resnet18|--seq 16" -- \
     --model resnet18 --seq 16 --store "$store"
 refuses "padding of a model without" 2 "gpt2|small_pad" -- \
     --model gpt2 --variant small_pad --store "$store"
-refuses "more tokens than positions" 2 "option seq|64" -- \
+refuses "more tokens than positions" 2 "seq|64" -- \
     --model gpt2 --variant small --phase infer --seq 4000 --store "$store"
-refuses "an image that does not split into patches" 2 "option image|16" -- \
+refuses "an image that does not split into patches" 2 "image|16" -- \
     run --model vit_small_patch16_224 --image 50 --store "$store"
 run --processes 1 --model gpt2,llama --variant small --phase infer --seq 128 --mode lazy --steps 1 --min-time 0 \
     --store "$store" --format json
-report "a model that takes the size runs beside one that does not" "$(
+report "a model that takes the size runs with one that does not" "$(
     fault_of 0 "gpt2: " "option seq" 128 64
     holds 'assert [r["experiment"]["model"] for r in records] == ["llama"], records'
 )"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # check_left_out.sh - a store with thousands of files that are no records, as TAP: all are counted,
-# three are named, and the records beside them are shown.
+# three are named, and the other records are shown.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -14,8 +14,8 @@ for i in {1..500}; do
     printf '\x89HDF\r\n\x1a\n of others' >"$store/strange-c$i.h5"
 done
 mkdir "$store"/strange-d{1..500}.h5
-# told NUMBER: faults of what the last run said of 2000 files, of which it named three, NUMBER times.
-told() {
+# reported NUMBER: faults of the last run's report of 2000 files, of which it names three, NUMBER times.
+reported() {
     fault_of 1
     [ "$(complaints | grep -c 'strange-')" -eq $((3 * $1)) ] || echo "not three of them are named"
     [ "$(complaints | grep -c '\b1997 more files\b')" -eq "$1" ] || echo "1997 are not counted"
@@ -24,12 +24,12 @@ told() {
 
 run table --store "$store"
 report "bench table counts them" "$(
-    told 1
+    reported 1
     grep -q resnet18 "$folder/out" || echo "the record is not shown"
 )"
 run table --store "$store" --format json
 report "in JSON, too" "$(
-    told 1
+    reported 1
     holds '
 left = records["files_left_out"]
 assert (left["no_records"], left["unread"], left["damaged"], left["copies"]) == (2000, 0, 0, 0), left
@@ -40,7 +40,7 @@ for command in "history" "history --format json" "doctor" "export --to csv" "rep
     "report --site $folder/site" "history --reindex" "table --table goodput --format json"; do
     # shellcheck disable=SC2086
     run $command --store "$store"
-    report "bench ${command%% /*} counts them" "$(told 1)"
+    report "bench ${command%% /*} counts them" "$(reported 1)"
 done
 report "the pages name three of them, and count the others" "$(
     [ "$(grep -o 'strange-[a-d0-9]*' "$folder/page.html" | sort -u | wc -l)" -eq 3 ] || echo "not three on the report"
@@ -51,7 +51,7 @@ report "the pages name three of them, and count the others" "$(
 mkdir "$folder/nothing-but"
 cp -R "$store"/strange-* "$folder/nothing-but"
 run table --store "$folder/nothing-but"
-report "a store of nothing else" "$(told 1)"
+report "a store of nothing else" "$(reported 1)"
 
 # A disk that lost bits of a record sets no time, so the index still holds it for good.
 rm -rf "$store"/strange-*

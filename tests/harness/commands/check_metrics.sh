@@ -111,7 +111,7 @@ assert counters["PersistentCacheHit"] == 1 and counters["TransferToDevice"] > 0,
 '
 )"
 run run "${tiny[@]}" --store "$folder/third" --mode lazy --metrics "$folder/run.json" --format json
-report "a file whose name ends in .json, beside records on standard output" "$(
+report "a file whose name ends in .json, with records on standard output" "$(
     fault_of 0
     holds '
 report = json.load(open(folder + "/run.json"))["reports"][0]
@@ -225,7 +225,7 @@ refuses "how often without where" 2 "--metrics-every" -- "${tiny[@]}" --metrics-
 refuses "two things on standard output" 2 "--metrics -|--format json" -- \
     "${tiny[@]}" --metrics - --format json
 run run "${tiny[@]}" --store "$folder/kept" --mode lazy --metrics "$folder/nowhere/m.txt"
-report "a report that cannot be written is told, and the records are kept" "$(
+report "a report that cannot be written is an error, and the records are kept" "$(
     fault_of 3 "nowhere/m.txt"
     [ "$(find "$folder/kept" -name '*.h5' | wc -l)" -eq 1 ] || echo "not one record"
 )"

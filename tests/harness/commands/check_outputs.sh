@@ -1,6 +1,6 @@
 #!/bin/bash
 # check_outputs.sh - files that commands are asked to write, as TAP: what was measured or compiled for them
-# is not replaced without --force, and that is told before anything runs; what can be made again from a store
+# is not replaced without --force, and that is reported before anything runs; what can be made again from a store
 # is replaced, and --force is no mistake there.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1

@@ -42,7 +42,7 @@ refuses "a folder that has a recording" 2 "$folder/a|--output" -- \
     record --runtime sim --output "$folder/a" -- "$program"
 report "and it stays as it is" "$(cmp "$folder/a/recording.json" "$folder/kept.json")"
 
-# Whoever starts it may have closed standard descriptors: what the program prints goes into no file of ours.
+# The caller may have closed standard descriptors: what the program prints goes into no file of ours.
 faults=''
 for closed in 0 1 2 01 12 012; do
     rm -rf "$folder/shut"
@@ -71,7 +71,7 @@ report "a program that closes all descriptors keeps its files, and its programs 
 )"
 # A program whose text has no room within the limit, and whose events have.
 run record --runtime sim --limit 70000 --output "$folder/large" -- "$program" --steps 6 --pad-kib 80
-report "a program whose code was not kept is told when that happens" "$(
+report "a program whose code was not kept is reported when that happens" "$(
     fault_of 0
     grep -q "6 executions of 1 program" "$folder/err" || echo "not all was recorded"
     grep -qE "process [0-9]+: .*code of 1 .*bench replay" "$folder/err" || echo "nothing is said"
@@ -147,7 +147,7 @@ report "where nothing was recorded, it is said, and what to check" "$(
     done
 )"
 
-# Told of a signal, bench passes it on, and waits for the program.
+# bench passes a signal on, and waits for the program.
 for signal in TERM INT; do
     rm -f "$folder/ready"
     # In the background a shell has SIGINT ignored.
@@ -281,7 +281,7 @@ run steps "$folder/changed"
 report "its steps can be looked at" "$(fault_of 0)"
 refuses "and are no record" 1 "build.so" -- \
     import --store "$folder/none" "$folder/changed"
-# So is the recorder, which is beside bench.
+# So is the recorder, which is next to bench.
 in_build=$bench
 mkdir "$folder/beside"
 cp "$bench" "$sim" "$recorder" "$folder/beside"
@@ -368,7 +368,7 @@ report "the libtpu of the program's own Python is found, and what is in its way 
 )"
 JAX_ENABLE_X64=1 OMP_NUM_THREADS=2 JAX_PLATFORMS=recorded TF_CPP_MIN_LOG_LEVEL=3 run record --runtime sim \
     --output "$folder/v" -- "$program" --steps 3
-report "variables that change what a framework does are kept, and not which plugin it was told" "$(
+report "variables that change what a framework does are kept, and not the plugin's path" "$(
     fault_of 0
     "$python" - "$folder/v/recording.json" <<'PYTHON' 2>&1 | tail -n 1
 import json, sys
@@ -378,7 +378,7 @@ assert not kept.keys() & {"JAX_PLATFORMS", "TF_CPP_MIN_LOG_LEVEL"}, kept
 PYTHON
 )"
 PJRT_DEVICE=LIBRARY PJRT_LIBRARY_PATH=$sim run record --output "$folder/u" -- "$program" --steps 3
-report "without --runtime the plugin that PyTorch/XLA is told of is recorded" "$(
+report "without --runtime the plugin that PyTorch/XLA is configured with is recorded" "$(
     fault_of 0
     grep -q '3 executions' "$folder/err" || echo "not recorded"
 )"
@@ -510,7 +510,7 @@ assert row["initialization_ns"] > 0 and row["compile_ns"] > 0, row'
 )"
 # What the recording itself says, for the tables and exports of its record.
 run steps "$folder/a" --format json
-cp "$folder/out" "$folder/told.json"
+cp "$folder/out" "$folder/printed.json"
 for table in speedup executions ledger goodput compile memory; do
     run table --store "$store" --table $table
     report "table $table" "$(
@@ -524,17 +524,17 @@ for table in speedup executions ledger compile; do
         fault_of 0
         table=$table holds '
 import os
-table, rows, told = os.environ["table"], records["rows"], json.load(open(folder + "/told.json"))
-programs = {p["name"]: p for p in told["programs"]}
+table, rows, printed = os.environ["table"], records["rows"], json.load(open(folder + "/printed.json"))
+programs = {p["name"]: p for p in printed["programs"]}
 def near(got, want, share=1e-5):
     assert abs(got - want) <= 1 + share * want, (table, got, want)
 if table in ("speedup", "ledger"):
     [row] = rows
-    near(row["wall_ns"], told["wall"]["median_ns"])
+    near(row["wall_ns"], printed["wall"]["median_ns"])
 else:
     assert sorted(r["graph"] for r in rows) == sorted(programs) == ["gradient", "update"], rows
 if table == "ledger":
-    near(row["wall_mean_ns"], told["wall"]["mean_ns"])
+    near(row["wall_mean_ns"], printed["wall"]["mean_ns"])
 for r in rows if table == "executions" else []:
     p = programs[r["graph"]]
     assert (r["arguments"], r["results"], r["per_step"]) == (p["arguments"], p["results"], p["times"]), (r, p)
@@ -555,9 +555,9 @@ report "exports have the figures of the recording" "$(
     "$python" - "$folder" <<'PYTHON' 2>&1 | tail -n 1
 import json, sys
 folder = sys.argv[1]
-told, google, hyperfine, trace = (json.load(open(f"{folder}/{name}")) for name in (
-    "told.json", "to-google-benchmark", "to-hyperfine", "to-chrome-trace"))
-wall, steps = told["wall"], told["steps"] // told["steps_per_sample"]
+printed, google, hyperfine, trace = (json.load(open(f"{folder}/{name}")) for name in (
+    "printed.json", "to-google-benchmark", "to-hyperfine", "to-chrome-trace"))
+wall, steps = printed["wall"], printed["steps"] // printed["steps_per_sample"]
 def near(got, want):
     assert abs(got - want) <= 1 + 1e-5 * want, (got, want)
 [median] = [b for b in google["benchmarks"] if b.get("aggregate_name") == "median"]
@@ -606,7 +606,7 @@ report "without a name the script's is the model" "$(
 PJRT_SIM=device_us=500,values=none run run "${quick[@]}" --runtime sim --mode lazy --phase train
 run import --store "$store" --model resnet18 --phase train "$folder/a"
 run table --store "$store" --format json
-report "a recording is never set beside our own steps as a pair" "$(
+report "a recording is never paired with our own steps" "$(
     fault_of 0
     holds '
 rows = [r for r in records["rows"] if r["model"] == "resnet18"]

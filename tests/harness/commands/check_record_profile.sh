@@ -52,7 +52,7 @@ report "the table of programs has a column for it" "$(
     grep -q 'were profiled' "$folder/out" || echo "left out without a word"
 )"
 run steps "$folder/r" --trace "$folder/trace.json"
-report "the timeline has what the profiler told, within the executions" "$(
+report "the timeline has the profiler's spans, within the executions" "$(
     fault_of 0
     "$python" - "$folder/trace.json" <<'PYTHON' 2>&1 | tail -n 1
 import json, sys
@@ -60,17 +60,17 @@ events = json.load(open(sys.argv[1]))["traceEvents"]
 process = {e["args"]["name"]: e["pid"] for e in events if e["name"] == "process_name"}
 def slices(which):
     return sorted((e for e in events if e["ph"] == "X" and which(e)), key=lambda e: e["ts"])
-told = slices(lambda e: e["pid"] == process["devices, by the plugin's profiler"])
+spans = slices(lambda e: e["pid"] == process["devices, by the plugin's profiler"])
 calls = slices(lambda e: e.get("cat") == "execute")
 done = slices(lambda e: e["pid"] == process["devices"] and e["name"] != "gap")
-assert len(told) == 60 and len(calls) == len(done) == 400, (len(told), len(calls), len(done))
-assert all(abs(e["dur"] - 700) < 1 and e["args"]["busy_ns"] > 0 for e in told), told
+assert len(spans) == 60 and len(calls) == len(done) == 400, (len(spans), len(calls), len(done))
+assert all(abs(e["dur"] - 700) < 1 and e["args"]["busy_ns"] > 0 for e in spans), spans
 # Those of successive executions: each after its call, and before its completion was seen.
 def fits(e, call, x):
     return (e["name"] == call["name"] == x["name"] and call["ts"] <= e["ts"] + 1 and
             e["ts"] + e["dur"] <= x["ts"] + x["dur"] + 1)
-assert any(all(fits(e, calls[k + i], done[k + i]) for i, e in enumerate(told))
-           for k in range(len(calls) - len(told))), told[:2]
+assert any(all(fits(e, calls[k + i], done[k + i]) for i, e in enumerate(spans))
+           for k in range(len(calls) - len(spans))), spans[:2]
 PYTHON
 )"
 run doctor "$folder/r"
@@ -95,7 +95,7 @@ report "nor are they in a record" "$(
 )"
 run import --store "$folder/store" --model two "$folder/r"
 run table --store "$folder/store" --table executions --format json
-report "a record of the recording has its device times, so that overheads are told" "$(
+report "a record of the recording has its device times, so that overheads are known" "$(
     fault_of 0
     holds '
 assert len(records["rows"]) == 2, records
@@ -180,7 +180,7 @@ assert all("; no profile: " in r["device_note"] for r in rows), rows'
 )"
 cp "$folder/kept" "$file"
 taking
-report "a record of the mended recording takes its place" "$(
+report "a record of the repaired recording takes its place" "$(
     fault_of 0
     in_store 'assert rows and all(r["device_time_source"] == "profiler" for r in rows), rows'
 )"

@@ -91,7 +91,7 @@ report "suites have both, and exclude by them" "$(
 export FAKE_PJRT=hlo
 estimate=(estimate --runtime "$fake" --topology fake:1 "${model[@]}" --cache-dir "")
 run "${estimate[@]}" --scan off,on --remat none,layer --offload none,activations --format json
-report "estimates are of each, and the compiler's host temporaries beside what was asked" "$(
+report "estimates are of each, and the compiler's host temporaries next to what was asked" "$(
     fault_of 0
     holds '
 of = {(l["experiment"]["scan"], l["experiment"]["remat"], l["experiment"]["offload"]): l for l in records}

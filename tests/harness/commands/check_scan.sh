@@ -73,7 +73,7 @@ PYTHON
 report "a loop that may cost 1.2 times as much does, or does not, or nobody can tell" "$(
     judged 0 '^.*, 1[.]10 times \[1[.]0[0-9]+, 1[.]1[0-9]+\] in 4 pairs, at most 1[.]20: holds$' 1.10 1.12 1.11 1.09
     judged 1 ', 1[.]30 times .*: fails$' 1.30 1.32 1.31 1.29
-    judged 1 ', 1[.]19 times .*: not told: use more processes$' 1.00 1.40 1.05 1.35
+    judged 1 ', 1[.]19 times .*: inconclusive: use more processes$' 1.00 1.40 1.05 1.35
     judged 1 '2 pairs of processes tell nothing$' 1.00 1.01
 )"
 echo "1..$count"

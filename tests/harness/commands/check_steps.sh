@@ -72,7 +72,7 @@ report "of many programs those with most device time" "$(
     fault_of 0
     lines "of 15 executions each" "jit_part3 " "jit_part14 " "and 3 programs more"
     grep "^jit_part[012] " "$folder/out"
-    grep -q "^other programs " "$folder/out" || echo "their gaps are not told"
+    grep -q "^other programs " "$folder/out" || echo "their gaps are not reported"
 )"
 
 run steps "$folder/threads"
@@ -183,19 +183,19 @@ import=(import --store "$store" --model resnet50 --phase train)
 for command in steps doctor "${import[*]}"; do
     # shellcheck disable=SC2086
     refuses "$command of a recording of which a process is damaged" 3 \
-        "$folder/damaged/200-1 cannot be read: |not a file of recorded events|--process" -- \
+        "$folder/damaged/200-1|--process" -- \
         $command "$folder/damaged"
 done
 run steps --process 100 "$folder/damaged"
-report "the process that is named is shown, and the damaged one told" "$(
+report "the process that is named is shown, and the damaged one reported" "$(
     fault_of 1 "200-1" "not a file of recorded events"
     lines "Host-bound"
 )"
-refuses "not the damaged one" 3 "$folder/damaged/200-1 cannot be read: " -- \
+refuses "not the damaged one" 3 "$folder/damaged/200-1" -- \
     steps --process 200 "$folder/damaged"
 cp -r "$folder/loop" "$folder/untold"
 echo '{"environment": {' >"$folder/untold/recording.json"
-refuses "or of one whose variables cannot be read" 3 "$folder/untold: recording.json: line |record the program again" \
+refuses "or of one whose variables cannot be read" 3 "$folder/untold: recording.json: line " \
     -- "${import[@]}" "$folder/untold"
 report "leaves no record" "$([ "$(stored)" -eq 0 ] || echo "$(stored) records")"
 run "${import[@]}" --process 100 "$folder/damaged"
@@ -205,7 +205,7 @@ report "the process that is named is imported" "$(
 )"
 
 run steps "$folder/loop" --trace "$folder/trace.json"
-report "a timeline beside it" "$(
+report "a timeline with it" "$(
     fault_of 0
     "$python" -c 'import json, sys; json.load(open(sys.argv[1]))' "$folder/trace.json" 2>&1 | tail -n 1
 )"

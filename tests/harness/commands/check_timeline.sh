@@ -42,7 +42,7 @@ end = lambda e: e["ts"] + e["dur"]
 SLACK = 0.002  # microseconds: times have three digits behind the point
 def within(e, whole): return e["ts"] >= whole["ts"] - SLACK and end(e) <= end(whole) + SLACK
 def named(row, lane, name): return [e for e in slices[row, lane] if e["name"].startswith(name)]
-# Times of a lane are in order, and slices lie beside or within each other.
+# Times of a lane are in order, and slices are disjoint or nested.
 for lane in slices.values():
     stack, last = [], 0
     for e in lane:
@@ -130,14 +130,14 @@ for row in (1, 2):
     assert any(e["name"] == "compile" and within(e, first) for e in slices[row, PARTS])')"
 report "the device takes the time that was set, by its profile, and no less by its completions" "$(traced '
 for row in (1, 2):
-    told = slices[row, PROFILE]
-    assert len(told) >= 10 and all(abs(e["dur"] - 4000) < 0.01 for e in told), (row, told[:3])
+    profiled = slices[row, PROFILE]
+    assert len(profiled) >= 10 and all(abs(e["dur"] - 4000) < 0.01 for e in profiled), (row, profiled[:3])
     assert "monotonic" in about[row - 1]["profile"], about[row - 1]["profile"]
     # On the same clock: each lies between its call and the completion that the host saw.
     steps = named(row, STEPS, "profiled step")
     seen = [e for e in executions[row] if any(within(e, s) for s in steps)]
-    assert len(seen) == len(told), (row, len(seen), len(told))
-    for a, b in zip(seen, told):
+    assert len(seen) == len(profiled), (row, len(seen), len(profiled))
+    for a, b in zip(seen, profiled):
         assert within(b, {"ts": a["ts"], "dur": a["dur"]}), (a, b)
 for row in (1, 2):  # one execution a step: the host saw it complete within the step
     for step in slices[row, STEPS]:
@@ -181,7 +181,7 @@ for row in (1, 2):
     assert all(e["args"]["bytes"] > 0 for e in named(row, CALLS, "to device"))
     calls = [e for e in slices[row, CALLS] if e["cat"] == "execute"]
     assert len(calls) == len(executions[row]) > 3 * 10, (len(calls), len(executions[row]))
-    # Who submits ahead sees completions after the step that submitted.
+    # A host that runs ahead sees completions after the step that submitted.
     assert len({int(e["name"].split()[1]) for e in named(row, STEPS, "step ")}) <= 10'
 )"
 

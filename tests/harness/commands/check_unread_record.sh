@@ -1,7 +1,7 @@
 #!/bin/bash
 # check_unread_record.sh - recordings whose programs are byte code that nobody can read, as TAP: each
 # command goes on without their text, or says once what it cannot read. A program of our own
-# (pjrt_program.c) is recorded on the simulated device, which is told what its byte code does. What is
+# (pjrt_program.c) is recorded on the simulated device, which is given the costs of its byte code. What is
 # damaged after recording: check_graph.sh.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
@@ -47,7 +47,7 @@ cp "$folder/out" "$folder/of-text"
 
 # Each program takes 2 ms. On a busy machine the end of one may be seen late, and the other then looks short.
 run steps "$folder/all" --format json
-report "its steps are told as those of a text are" "$(
+report "its steps are found as those of a text are" "$(
     silent 0
     holds '
 text = json.load(open(folder + "/of-text"))
@@ -129,7 +129,7 @@ report "programs that nobody compares need not be read" "$(
     said "no process compiled two programs of one name"
 )"
 files=("$folder"/all/*/programs/*.mlir)
-refuses "one of them has no text" 3 "all/|.mlir: |byte code|JAX" \
+refuses "one of them has no text" 3 "all/|.mlir: |JAX" \
     -- graph "${files[0]}"
 
 # Five programs of one name, of which JAX reads the first two.
@@ -146,7 +146,7 @@ bad = [p for p in pairs if p["fault"]]
 assert len(pairs) >= 4 and len(good) == 1 and len(good) + len(bad) == len(pairs), pairs
 assert good[0]["difference"]["changed"] == 1 and good[0]["a"]["executions"] > 0, good
 assert all(p["difference"] is None and "cannot read it: ValueError: not a" in p["fault"] for p in bad), bad
-assert len({p["b"]["hash"] for p in pairs}) == len(pairs), "a pair is told twice"'
+assert len({p["b"]["hash"] for p in pairs}) == len(pairs), "a pair is listed twice"'
 )"
 run diff "$folder/some"
 report "in words, too" "$(
@@ -168,7 +168,7 @@ report "the doctor says that they are compiled anew, and that their code differs
 assert "the code differs" in c["where"] and "fused" in c["where"], c'
 )"
 run steps "$folder/some" --step-program fused
-report "and its steps are told where their beginning is named" "$(
+report "and its steps are found where their beginning is named" "$(
     silent 0
     said "steady steps"
 )"

@@ -215,7 +215,7 @@ ROWS
 # Where a plugin was looked for are many paths, so the complaint has their number.
 mkdir "$folder/bin"
 cp "$bench" "$folder/bin/bench"
-report "a plugin that is missing is told in one short line, and the list says where it was looked for" "$(
+report "a missing plugin is reported in one short line, and the list has the searched paths" "$(
     "$folder/bin/bench" run --runtime sim --model resnet18 >"$folder/out" 2>"$folder/err"
     status=$?
     fault_of 3 "runtime sim: " "'make'" " 2 " "bench list runtimes --format json"
@@ -296,7 +296,7 @@ done <<ROWS
 --model vgg61| vgg16?#report --output $folder/none.html --model vgg61
 ROWS
 run table --store "$store" --model vgg16,resnt18 --format csv
-report "a wrong word beside right ones is named, too" "$(fault_of 0 "--model resnt18" " resnet18?")"
+report "a wrong word among right ones is named, too" "$(fault_of 0 "--model resnt18" " resnet18?")"
 run table --store "$store" --model all --mode all --format csv
 report "all models are those of the store" "$(
     fault_of 0
@@ -401,6 +401,7 @@ old "export weights" export-weights --model resnet18 --variant small --output "$
 old "diff" metrics diff "$store" "$store"
 old "diff" graph diff "$folder/program.mlir" "$folder/program.mlir"
 old "graph" graph text "$folder/program.mlir"
+old "list frameworks" list front-ends
 
 tiny_suite '"lazy"' 1
 run nightly "$folder/suite.json" --store "$folder/night" --report "$folder/page" --keep-builds 0

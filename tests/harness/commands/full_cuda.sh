@@ -5,7 +5,7 @@
 # Checked: both modes of a model, with device times by the plugin's profiler; values against the golden
 # ones; scopes with measured times. Of JAX: results bit for bit with and without the recorder, the wall
 # time of bench steps against the script's own clock (3 %), planted work and sleep (5 %), kernels on the
-# timeline, the replay's device time against the recording's kernels (5 %); JAX beside bench in one table.
+# timeline, the replay's device time against the recording's kernels (5 %); JAX and bench in one table.
 #
 # needs: an NVIDIA GPU, the CUDA plugin, JAX with CUDA
 set -u
@@ -58,8 +58,8 @@ for r in rows:
         holds '
 of = records["measured"]
 assert of and of["step_ns"] > 0, of
-told = [s["measured_ns"] for s in records["scopes"] if s["measured_ns"]]
-assert len(told) >= 5 and abs(sum(told) / of["step_ns"] - 1) < 0.02, (told, of)
+spans = [s["measured_ns"] for s in records["scopes"] if s["measured_ns"]]
+assert len(spans) >= 5 and abs(sum(spans) / of["step_ns"] - 1) < 0.02, (spans, of)
 ')"
 }
 
@@ -77,17 +77,17 @@ try_bits() {
 }
 
 try_profile() {
-    report "the profiler told what the kernels of a step take, and gaps are told" "$(judge '
+    report "the profiler reports the kernels' time of a step, and gaps are known" "$(judge '
 for s in steps:
-    told = s["profile"]
-    assert told["executions"] >= 90 and 0 < told["kernels"]["ns"] < s["device_busy"]["median_ns"], told
+    profile = s["profile"]
+    assert profile["executions"] >= 90 and 0 < profile["kernels"]["ns"] < s["device_busy"]["median_ns"], profile
     assert any(p["gap_before_ns"] > 0 for p in s["programs"]), s["programs"]
     assert s["answer"]["busy_share"] < 0.9, s["answer"]
 ' fused two ops)"
 
     run steps "$folder/fused" --trace "$folder/trace.json"
     cp "$folder/trace.json" "$folder/out"
-    report "the timeline has the kernels beside host and device" "$(
+    report "the timeline has the kernels next to host and device" "$(
         fault_of 0
         holds '
 kernels = [e for e in records["traceEvents"] if "kernels" in e.get("args", {})]
@@ -114,7 +114,7 @@ try_front_end() {
     export BENCH_FRONTEND_PYTHON_JAX=$python
     run run "${on[@]}" --front-end bench,jax --model resnet18 --variant small --dropout off --mode capture \
         --phase train --processes 3 --min-time 0.3 --store "$folder/beside" --format json --quiet
-    report "JAX beside bench: one table" "$(
+    report "JAX and bench: one table" "$(
         fault_of 0
         holds '
 assert len(records) == 6 and all(r["status"] == "ok" for r in records), [r["status"] for r in records]

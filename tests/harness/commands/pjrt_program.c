@@ -1,6 +1,6 @@
 /*
  * pjrt_program.c - a small training loop on a PJRT plugin, as a framework would run it: what tests
- * record. It is told nothing of any recorder. It loads the plugin that PJRT_LIBRARY_PATH names.
+ * record. It knows nothing of any recorder. It loads the plugin that PJRT_LIBRARY_PATH names.
  *
  *   pjrt_program [--way fused|two|ops] [--steps N] [--size N] [--work MS] [--sleep MS]
  *                [--read-every N] [--feed] [--pool] [--kept] [--byte-code] [--damaged-after N]
@@ -10,7 +10,7 @@
  * Weights of SIZE x SIZE go from step to step, donated. "fused" runs one program a step, "two" one
  * for the gradient and one for the update, "ops" nine small ones. KEPT: "fused" donates nothing.
  * BYTE-CODE: the first bytes of MLIR's byte code stand before the texts. Plugins that read any
- * bytes take it, and so does the simulated device, which is told the types. DAMAGED-AFTER: nobody
+ * bytes take it, and so does the simulated device, which is given the types. DAMAGED-AFTER: nobody
  * can read the byte code of later programs than the first N. ANEW-EVERY compiles it anew every so
  * many steps, with another rate. CLOSE-AT: before that step it closes all descriptors that it may
  * have inherited, as services do, and opens files of its own in their places; if anyone else has

@@ -6,7 +6,7 @@ RECORDS are of one step with --scan off and on, in several processes. Both ways 
 process has one of them; bench run starts them in turns, a process of each. The neighbours of a turn are a pair:
 the machine was the same for both, so each pair has a ratio, and the interval is over the pairs (Student's t of
 the logarithms, 95 %). Prints the ratio with a verdict: it "holds" where the whole interval is at most MOST, it
-"fails" where all of it is above, else it is "not told". Exit status 1 where it does not hold.
+"fails" where all of it is above, else it is "inconclusive". Exit status 1 where it does not hold.
 """
 import json
 import math
@@ -34,7 +34,7 @@ def main(path, most):
     mean = statistics.mean(logs)
     half = T[min(len(logs) - 1, len(T)) - 1] * statistics.stdev(logs) / len(logs) ** 0.5
     low, high = math.exp(mean - half), math.exp(mean + half)
-    verdict = "holds" if high <= most else "fails" if low > most else "not told: use more processes"
+    verdict = "holds" if high <= most else "fails" if low > most else "inconclusive: use more processes"
     off, on = (statistics.median(of[way].values()) / 1e6 for way in ("off", "on"))
     print("%.3f and %.3f ms, %.2f times [%.2f, %.2f] in %d pairs, at most %.2f: %s" % (
         off, on, math.exp(mean), low, high, len(pairs), most, verdict))

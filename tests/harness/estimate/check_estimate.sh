@@ -232,19 +232,19 @@ report "times go to the simulated device" "$(fault_of 0)$(holds '
 settings = json.load(open(folder + "/v4.json"))
 us = 1000 * records[0]["estimated_ms"]
 assert settings["preset"] == "tpu-v4" and "estimated" in settings["kind"], settings
-module, told = settings["stated"].split(":")
-assert module == "bench_step" and abs(float(told) - us) < 1e-5 * us, settings
+module, printed = settings["stated"].split(":")
+assert module == "bench_step" and abs(float(printed) - us) < 1e-5 * us, settings
 ')"
-cp "$folder/out" "$folder/told.json"
+cp "$folder/out" "$folder/printed.json"
 run "${quick[@]}" --phase infer --mode lazy,capture --runtime sim --runtime-option config="$folder/v4.json" \
     --runtime-option values=none --format json
 report "whose executions take them" "$(fault_of 0)$(holds '
-[told] = json.load(open(folder + "/told.json"))
+[printed] = json.load(open(folder + "/printed.json"))
 assert len(records) == 2 and all(r["status"] == "ok" for r in records)
 for r in records:
     [x] = [x for x in r["executions"] if x["per_step"]]
     assert x["device_time_source"] == "profiler", (x["device_time_source"], x["device_note"])
-    assert abs(x["device_ns"] / 1e6 / told["estimated_ms"] - 1) < 0.01, (x["device_ns"], told["estimated_ms"])
+    assert abs(x["device_ns"] / 1e6 / printed["estimated_ms"] - 1) < 0.01, (x["device_ns"], printed["estimated_ms"])
     assert "estimated times of resnet18 small infer" in json.dumps(r["provenance"])
 ')"
 run "${quick[@]}" --phase infer --mode eager --runtime sim --runtime-option config="$folder/v4.json" \
@@ -260,7 +260,7 @@ report "which has a clock, or no worker starts" "$(
     grep -E 'loading the runtime|compiling' "$folder/err"
     [ ! -e "$folder/x.json" ] || echo "it was written"
 )"
-refuses "and a preset" 2 "--into-sim|preset of v3:2x2|v4, v5e, v5p" -- \
+refuses "and a preset" 2 "--into-sim|v3:2x2|v4, v5e, v5p" -- \
     "${v4[@]}" --topology v3:2x2 --into-sim "$folder/x.json"
 FAKE_PJRT=hlo,device_oom run "${v4[@]}" --into-sim "$folder/x.json"
 report "and an estimate: without one the step has failed, and the words are right" "$(
@@ -271,10 +271,10 @@ report "and an estimate: without one the step has failed, and the words are righ
 run "${estimate[@]}" "${none[@]}" --topology v4:1 --mode capture --graphs 3,5 --into-sim "$folder/x.json"
 report "graphs of one name have one time" "$(fault_of 2 --into-sim --graphs)"
 
-# Device times that were estimated, in the published case: what the device is told is known.
+# Device times that were estimated, in the published case: the times given to the device are known.
 run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model resnet50 --batch 32 \
     --mode capture --graphs 1,3,5 "${none[@]}" --format json
-# Beside the published step the file has another one, with other times. The model's own optimizer has two names.
+# Besides the published step the file has another one, with other times. The model's own optimizer has two names.
 "$python" - "$folder" <<'END'
 import json, sys
 folder = sys.argv[1]
@@ -292,8 +292,8 @@ END
 run replay resnet50 --estimates "$folder/resnet50.json" --steps 2 --warmup 1 --store "$store" \
     --format json
 report "the published case runs with them, too" "$(fault_of 0)$(holds '
-told = [l for l in json.load(open(folder + "/resnet50.json")) if l["experiment"]["batch"] == 32]
-ms = lambda graphs: sum(l["estimated_ms"] for l in told if l["of"] == graphs)
+printed = [l for l in json.load(open(folder + "/resnet50.json")) if l["experiment"]["batch"] == 32]
+ms = lambda graphs: sum(l["estimated_ms"] for l in printed if l["of"] == graphs)
 assert records["estimated_for"] == "v4:1x1x1/megacore", records
 assert records["estimated_step"] == "full, batch 32, image 224, sgd, f32", records["estimated_step"]
 for c, graphs in zip(records["cases"], (1, 5, 5, 3, 1)):
@@ -320,7 +320,7 @@ refuses "an estimate with an unknown axis" 3 "--estimates|entry|moon" -- \
     replay resnet50 --estimates "$folder/axis.json"
 refuses "each case needs its times" 2 "--estimates|bench_forward|3 graphs" -- \
     replay resnet50 --estimates "$folder/few.json"
-refuses "and one of each" 2 "--estimates|two times" -- replay resnet50 --estimates "$folder/many.json"
+refuses "and one of each" 2 "--estimates" -- replay resnet50 --estimates "$folder/many.json"
 # Each of these files is of another step. Which one it is, is said, and which one the case is.
 for row in "batch:full, batch 8, image 224, sgd, f32" "variant:small, batch 32, image 64, sgd, f32" \
     "dtype:full, batch 32, image 224, sgd, bf16" "optimizer:full, batch 32, image 224, adamw, f32" \
@@ -386,7 +386,7 @@ refuses "a recording that is not there" 3 "$folder/nowhere" -- "${recorded[@]}" 
 refuses "a program that was not kept" 3 "jit_update" -- \
     "${recorded[@]}" --recording "$folder/unkept"
 refuses "steps of several devices" 1 "2 devices" -- "${recorded[@]}" --recording "$folder/several"
-refuses "models beside a recording" 2 "--recording|--model" -- \
+refuses "models with a recording" 2 "--recording|--model" -- \
     "${recorded[@]}" --model resnet18
 refuses "layouts that a compiler chooses" 2 "--layouts" -- "${recorded[@]}" --layouts auto
 refuses "times for the simulated device" 2 "--into-sim" -- "${recorded[@]}" --into-sim "$folder/x.json"
@@ -448,7 +448,7 @@ report "they have no history" "$(
 )"
 run "${quick[@]:0:${#quick[@]}-2}" --store "$kept" --phase infer --mode lazy,capture \
     --device-time none --runtime sim
-report "measured records come beside them" "$(fault_of 0)"
+report "measured records are added" "$(fault_of 0)"
 run table --store "$kept"
 report "and have a table of their own" "$(fault_of 0)$(said 'Speedup over lazy tracing' \
     'Estimated, not measured')$(complaints)$(

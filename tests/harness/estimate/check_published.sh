@@ -1,5 +1,5 @@
 #!/bin/bash
-# check_published.sh - how full_estimate.sh judges estimates beside published times (published_rows.py), as TAP.
+# check_published.sh - how full_estimate.sh judges estimates against published times (published_rows.py), as TAP.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 # shellcheck source=tests/support/cli.sh

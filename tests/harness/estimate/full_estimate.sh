@@ -55,7 +55,7 @@ assert copies(auto) <= copies(plain), (copies(auto), copies(plain))
 ')"
 
 run "${estimate[@]}" --model resnet50 --batch 4096 --topology v5e:1x1 --phase train --timeout 3600
-report "what does not fit is told with the compiler's numbers" "$(
+report "a program that does not fit is reported with the compiler's numbers" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
 )$(holds '
 line, = records
@@ -155,7 +155,7 @@ of_jax() {
 }
 
 if ! "$jax" -c 'import jax' 2>/dev/null; then
-    skip "our loop beside that of JAX" "it is not installed: make frontends FRONTENDS=jax"
+    skip "our loop against that of JAX" "it is not installed: make frontends FRONTENDS=jax"
 else
     depths=(8 32)
     report "llama in JAX is recorded and estimated" "$(
@@ -228,7 +228,7 @@ beside() {
     run "${own[@]}" --format json
     cp "$folder/out" "$folder/lines.json"
     run "${own[@]}" --format csv
-    report "$1 beside its published time" "$(
+    report "$1 against its published time" "$(
         fault_of 0
         "$python" tests/harness/estimate/published_rows.py "$folder/out" "$folder/lines.json" "$folder/said" 2>&1 |
             tail -n 1

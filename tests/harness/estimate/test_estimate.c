@@ -22,7 +22,7 @@ static void amounts_have_three_digits(void **state)
     }
 }
 
-static void figures_that_are_not_known_are_told(void **state)
+static void unknown_figures_are_reported(void **state)
 {
     (void)state;
     json_t *line = line_of(0, "step", "v4:1x1x1", 2.1e6);
@@ -180,7 +180,7 @@ static void what_is_not_a_result_is_noticed(void **state)
     json_decref(good);
 }
 
-static void the_simulator_is_told_one_time_a_graph(void **state)
+static void the_simulator_is_given_one_time_a_graph(void **state)
 {
     (void)state;
     char path[256];
@@ -448,13 +448,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_have_three_digits),
-        cmocka_unit_test(figures_that_are_not_known_are_told),
+        cmocka_unit_test(unknown_figures_are_reported),
         cmocka_unit_test(a_step_executes_programs_more_than_once),
         cmocka_unit_test(a_clock_makes_milliseconds),
         cmocka_unit_test(published_times_are_of_one_setup),
         cmocka_unit_test(published_times_of_hosts_say_so),
         cmocka_unit_test(what_is_not_a_result_is_noticed),
-        cmocka_unit_test(the_simulator_is_told_one_time_a_graph),
+        cmocka_unit_test(the_simulator_is_given_one_time_a_graph),
         cmocka_unit_test(figures_over_depth_are_drawn),
         cmocka_unit_test(a_picture_needs_two_numbers_of_layers),
         cmocka_unit_test(what_was_compiled_is_kept_by_all_it_depends_on),

@@ -213,7 +213,7 @@ static void of_a_measured_part_its_scope_counts(void **state)
     json_object_set_new(experiment, "model", json_string("bert_pytorch"));
     json_object_set_new(experiment, "phase", json_string("infer"));
     json_object_set_new(experiment, "batch", json_integer(16));
-    estimate_beside_published(lines, RES_TABLE_CSV, &out);
+    estimate_with_published(lines, RES_TABLE_CSV, &out);
     assert_non_null(strstr(out.data, ",scope bert,2.857,4.310,host,\"below, 0.66 of it\","));
     bn_text_free(&out);
     json_decref(lines);

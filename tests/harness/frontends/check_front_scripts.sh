@@ -83,7 +83,7 @@ report "flags that are no text become text" "$(
 mapfile -t compared < <(sed -n '/framework_variables\[\]/,/;/p' results/records/provenance.c |
     grep -o '"[A-Z_]*"' | tr -d '"')
 for name in jax pytorch-xla; do
-    report "$name: all variables that bench compares are told, but for empty ones" "$(
+    report "$name: all variables that bench compares are listed, but for empty ones" "$(
         for begin in "${compared[@]}"; do export "${begin}_TEST=1" "${begin}_EMPTY="; done
         ask $name '{}'
         fault_of 3 "not installed"

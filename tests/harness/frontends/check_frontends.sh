@@ -274,7 +274,7 @@ report "one table: what each costs over the device, which the run prints, and ho
     done
     grep -qF "or: bench table --table costs --store $folder/versions" "$folder/err" || echo "no command"
 )"
-with 2.0 list front-ends
+with 2.0 list frameworks
 report "the list of front ends says it, too" "$(
     fault_of 0
     grep -qE '^jax .* yes +fake 2\.0 .*1\.0' "$folder/out" || echo "no version of jax"
@@ -285,7 +285,7 @@ report "nothing is said of the pinned one" "$(
     fault_of 0
     grep 'fake' "$folder/err"
 )"
-with 1.0 list front-ends --format json
+with 1.0 list frameworks --format json
 report "and the list has its version" "$(
     fault_of 0
     holds '
@@ -295,7 +295,7 @@ assert row["details"]["pinned"] == ["fake==1.0"], row
 '
 )"
 printf 'fake==1.0\nother==2.0\n' >"$folder/pinned/jax/requirements.txt"
-with 1.0 list front-ends --format json
+with 1.0 list frameworks --format json
 report "one that lacks a pinned package is not installed: it is being made, or was left half made" "$(
     fault_of 0
     holds '
@@ -312,7 +312,7 @@ printf 'raise SystemExit("of this folder")\n' | tee "$folder/odd/json.py" >"$fol
 report "a module of the current folder does not answer" "$(
     bench=$(realpath "$bench")
     cd "$folder/odd" || exit
-    with 2.0 list front-ends
+    with 2.0 list frameworks
     fault_of 0
     grep -q 'fake 2\.0 .*1\.0' "$folder/out" || echo "no version"
 )"
@@ -350,7 +350,7 @@ mkdir "$folder/build"
 cp "$sim" "$folder/build/libpjrt_sim.so"
 FAKE_REPLACE=$folder/build/libpjrt_sim.so fails "followed by another plugin in its place" plugin-changed \
     "$folder/build/libpjrt_sim.so" --runtime "$folder/build/libpjrt_sim.so"
-# What stands in the timed path beside it: the recorder, and the files that the script is made of.
+# Other files in the timed path: the recorder, and the files that the script is made of.
 in_build=$bench
 mkdir "$folder/beside"
 cp "$bench" "$sim" "$recorder" "$folder/beside"
@@ -400,19 +400,19 @@ for way in "sim JAX_PLATFORMS=cuda" "sim JAX_PLATFORMS=cuda,recorded" "cuda JAX_
     )"
 done
 unset PJRT_NAMES_AND_LIBRARY_PATHS TPU_LIBRARY_PATH
-# A bench beside which no framework is installed, whatever third_party holds.
+# A bench next to which no framework is installed, whatever third_party holds.
 usual=$bench
 mkdir "$folder/bare"
 cp "$usual" "$sim" "$folder/bare"
 bench=$folder/bare/bench
 unset BENCH_FRONTEND_PYTHON_JAX
 refuses "a framework that is not installed, with the command that installs it" 3 \
-    "JAX|make frontends FRONTENDS=jax|BENCH_FRONTEND_PYTHON_JAX" -- \
+    "JAX|FRONTENDS=jax|BENCH_FRONTEND_PYTHON_JAX" -- \
     run "${own[@]}" --front-end jax --mode capture
 BENCH_FRONTEND_PYTHON_JAX=/nowhere/python refuses "a Python that there is not" 3 \
     "BENCH_FRONTEND_PYTHON_JAX|/nowhere/python" -- \
     run "${own[@]}" --front-end jax --mode capture
-run list front-ends --format json
+run list frameworks --format json
 report "bench knows of each front end what its script has" "$(
     fault_of 0
     holds '
@@ -428,8 +428,8 @@ for script in scripts:
     assert all(row["details"][k] for k in ("modes", "models", "values")), row
 '
 )"
-run list front-ends
-report "bench list front-ends" "$(
+run list frameworks
+report "bench list frameworks" "$(
     fault_of 0
     grep -qE '^pytorch-xla +PyTorch/XLA +lazy,capture,dynamo,dynamo-step +yes' "$folder/out" || echo "no row"
     grep -qE '^jax .* no ' "$folder/out" || echo "jax is installed"
@@ -552,7 +552,7 @@ report "a script's values are compared with the golden ones" "$(
     tail -n 1 "$folder/out" | grep -qE '^[0-9]{2,} comparisons, 0 failed$' || echo "not all"
 )"
 FAKE_FAULT=wrong_loss run verify --front-end bench,pytorch-xla --mode lazy --model resnet18 --variant small --runtime cpu
-report "a wrong loss is found, beside bench's own" "$(
+report "a wrong loss is found, next to bench's own" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
     grep -qE '^resnet18 +small +pytorch-xla lazy +train.loss\[1\] .* NO$' "$folder/out" || echo "not found"
     tail -n 1 "$folder/out" | grep -q ' 1 failed$' || echo "not one"

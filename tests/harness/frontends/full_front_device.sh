@@ -1,5 +1,5 @@
 #!/bin/bash
-# full_front_device.sh - device time of our models beside that of JAX's, as TAP: at most 1.02 of it. Takes
+# full_front_device.sh - device time of our models against JAX's, as TAP: at most 1.02 of it. Takes
 # JAX of `make frontends`, or of BENCH_FRONTEND_PYTHON_JAX, and skips without. With what is set here it
 # takes some two hours of a machine that does nothing else: BENCH_TEST_TIMEOUT=14400.
 #
@@ -12,7 +12,7 @@
 # Both sides are measured in the same way. JAX's captured step is recorded once, and bench replays it.
 # The text of our captured graph runs as a program of its own. Both are then programs that bench
 # measures by themselves: with made-up arguments of one rule, its own results taken over from step to
-# step, device time from one source. Sides take turns, and each process of one stands beside one of the
+# step, device time from one source. Sides take turns, and each process of one is paired with one of the
 # other. A ratio whose interval holds 1.02 decides nothing: its test is skipped. What our
 # captured step takes with its own weights and batch is printed as well: made-up values may take another
 # time (docs/programs.md).
@@ -155,11 +155,11 @@ attempt() {
     printf '%s' "$faults"
 }
 
-installed=$("$bench" list front-ends --format json 2>/dev/null | "$python" -c '
+installed=$("$bench" list frameworks --format json 2>/dev/null | "$python" -c '
 import json, sys
 print(any(r["front_end"] == "jax" and r["installed"] for r in json.load(sys.stdin)))')
 if [ "$installed" != True ]; then
-    skip "device time beside JAX's" "it is not installed: make frontends FRONTENDS=jax"
+    skip "device time against JAX's" "it is not installed: make frontends FRONTENDS=jax"
 elif [ "$processes" -lt 3 ] || [ "$processes" -gt 99 ]; then
     report "PROCESSES" "it is $processes, not 3 to 99"
 else

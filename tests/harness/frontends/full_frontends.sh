@@ -24,7 +24,7 @@ for_recordings
 
 # The modes of front end $1, where it is installed.
 modes_of() {
-    "$bench" list front-ends --format json 2>/dev/null | "$python" -c '
+    "$bench" list frameworks --format json 2>/dev/null | "$python" -c '
 import json, sys
 for row in json.load(sys.stdin):
     if row["front_end"] == sys.argv[1] and row["installed"]:

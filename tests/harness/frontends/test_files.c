@@ -171,15 +171,15 @@ static void a_change_is_noticed(void **state)
     assert_int_equal(rename(in("away"), in("jax")), 0);
 }
 
-/* Beside bench only the owner may write them; a file that a user names is not checked. */
+/* Next to bench only the owner may write them; a file that a user names is not checked. */
 static void what_others_may_write_is_not_run(void **state)
 {
     bn_status st = {0};
     frontend_files *files = NULL;
-    frontend_place beside = place;
+    frontend_place bundled = place;
     (void)state;
-    beside.beside = true;
-    assert_ok(frontend_files_hash(&beside, &files, &st), &st);
+    bundled.bundled = true;
+    assert_ok(frontend_files_hash(&bundled, &files, &st), &st);
     frontend_files_free(files);
     static const char *const names[] = {"jax/models/bert.py",
                                         "jax/layers.abi3.so",
@@ -192,7 +192,7 @@ static void what_others_may_write_is_not_run(void **state)
         struct stat info;
         assert_int_equal(stat(in(names[i]), &info), 0);
         assert_int_equal(chmod(in(names[i]), info.st_mode | S_IWGRP), 0);
-        assert_fails(frontend_files_hash(&beside, &files, &st), BN_INVALID, names[i], &st);
+        assert_fails(frontend_files_hash(&bundled, &files, &st), BN_INVALID, names[i], &st);
         assert_null(files);
         assert_ok(frontend_files_hash(&place, &files, &st), &st);
         frontend_files_free(files);
@@ -201,7 +201,7 @@ static void what_others_may_write_is_not_run(void **state)
     if (geteuid() != 0)
         return;
     assert_int_equal(chown(in("jax/models/bert.py"), 12345, 0), 0);
-    assert_fails(frontend_files_hash(&beside, &files, &st), BN_INVALID, "models/bert.py", &st);
+    assert_fails(frontend_files_hash(&bundled, &files, &st), BN_INVALID, "models/bert.py", &st);
     assert_int_equal(chown(in("jax/models/bert.py"), 0, 0), 0);
 }
 

@@ -36,7 +36,7 @@ mkdir -p "$folder/cwd/suites" "$folder/cwd/contrib/frontends/jax"
 cp "$sim" "$folder/cwd"
 echo '{"bench_suite": 1}' >"$folder/cwd/suites/smoke.json"
 cp tests/harness/frontends/fake/front.py "$folder/cwd/contrib/frontends/jax/run.py"
-# below ARGUMENT...: as run, in that folder, by a bench beside which there is nothing.
+# below ARGUMENT...: as run, in that folder, by a bench without files next to it.
 below() {
     (cd "$folder/cwd" && env -u BENCH_RUNTIMES -u BENCH_FRONTENDS -u VIRTUAL_ENV HOME="$folder/none" \
         BENCH_FRONTEND_PYTHON_JAX="$python" "$folder/bin/bench" "$@") >"$folder/out" 2>"$folder/err" </dev/null
@@ -52,7 +52,7 @@ assert not found["cpu"] and not found["sim"], found'
 )"
 below suite smoke --dry-run --store "$store"
 report "nor a suite" "$(fault_of 2 "smoke")"
-below list front-ends --format json
+below list frameworks --format json
 report "nor a front end" "$(
     fault_of 0
     holds 'assert not any(r["installed"] for r in records if r["front_end"] == "jax"), records'
@@ -123,7 +123,7 @@ echo >"$folder/$compiled/layers.cpython-311.pyc"
 closed "what a front end imports" of_front_end contrib/frontends/jax/layers.py contrib/frontends/jax/models \
     $compiled $compiled/layers.cpython-311.pyc
 if [ "$(id -u)" -ne 0 ]; then
-    skip "files of another user beside bench" "only root can make some"
+    skip "files of another user next to bench" "only root can make some"
 else
     chown 12345 "$folder/suites"
     own_bench suite smoke --dry-run --store "$store"
@@ -162,14 +162,14 @@ else
         fault_of 3 "third_party/frontends/jax/bin/python " "make frontends"
     )"
 
-    # A program in a folder like /tmp, where anybody may put a library beside it.
+    # A program in a folder like /tmp, where anybody may put a library next to it.
     mkdir -m 1777 "$folder/shared"
     cp "$bench" "$sim" "$folder/shared"
     for owner in 0 12345; do
         chown $owner "$folder/shared/libpjrt_sim.so"
         "$folder/shared/bench" list runtimes --format json >"$folder/out" 2>"$folder/err"
         status=$?
-        report "beside the program, in a shared folder, a library of user $owner" "$(
+        report "next to the program, in a shared folder, a library of user $owner" "$(
             fault_of 0
             holds "
 [sim] = [r for r in records if r['runtime'] == 'sim']

@@ -162,7 +162,7 @@ static void what_is_well_is_ok(void **state)
     is_said(BN_OK, json_pack("[oo]", good(), good()), "ok");
 }
 
-static void experiments_that_failed_are_told(void **state)
+static void experiments_that_failed_are_reported(void **state)
 {
     (void)state;
     is_said(BN_OK, json_pack("[o]", bad("compile-error")), "compile-error");
@@ -235,7 +235,7 @@ int main(void)
         cmocka_unit_test(a_new_run_is_estimated_by_its_own_processes),
         cmocka_unit_test(processes_of_several_workers_have_a_time_left_behind_each),
         cmocka_unit_test(what_is_well_is_ok),
-        cmocka_unit_test(experiments_that_failed_are_told),
+        cmocka_unit_test(experiments_that_failed_are_reported),
         cmocka_unit_test(a_process_that_failed_says_its_own_end),
         cmocka_unit_test(words_that_are_no_class_are_a_crash),
         cmocka_unit_test(processes_before_the_last_have_no_line),

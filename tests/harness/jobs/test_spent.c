@@ -30,7 +30,7 @@ static void test_sums(void **state)
     json_decref(reported);
 }
 
-static void test_worker_that_told_nothing(void **state)
+static void test_worker_that_sent_nothing(void **state)
 {
     job_spent spent = {0};
     job_spent_add_worker(&spent, NULL, 3);
@@ -107,7 +107,7 @@ static void test_short_steps_are_foreseen_where_all_are_short(void **state)
     /* If they are short after all, all but the first measure a share: 1 + 15/8 is less than 4. */
     assert_float_equal(seconds_of_pair(&group, NULL, &known), 5 * (1 + 15.0 / JOB_SHORT_SHARE),
                        1e-9);
-    /* Whoever asks for a number of processes gets it. */
+    /* A number of processes that was asked for is kept. */
     group.usual = false;
     before[1].first.known = true;
     assert_int_equal(job_group_foreseen(&group, before, 2), JOB_USUAL_PROCESSES);
@@ -117,7 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_worker_that_told_nothing),
+        cmocka_unit_test(test_worker_that_sent_nothing),
         cmocka_unit_test(test_worker_that_reports_nonsense),
         cmocka_unit_test(test_what_is_for_all_is_spent_once_a_process),
         cmocka_unit_test(test_unknown_times_are_the_least_measured),

@@ -124,7 +124,7 @@ static void nothing_to_take_and_nothing_to_give(void **state)
     job_flow_free(&f);
 }
 
-static void what_cannot_be_followed_is_told(void **state)
+static void values_that_cannot_be_followed_are_reported(void **state)
 {
     (void)state;
     static made m;
@@ -236,7 +236,7 @@ int main(void)
         cmocka_unit_test(buffers_may_stand_twice),
         cmocka_unit_test(others_stay),
         cmocka_unit_test(nothing_to_take_and_nothing_to_give),
-        cmocka_unit_test(what_cannot_be_followed_is_told),
+        cmocka_unit_test(values_that_cannot_be_followed_are_reported),
         cmocka_unit_test(what_is_made_too_late_is_refused),
         cmocka_unit_test(devices_of_a_step_are_counted),
         cmocka_unit_test(executions_on_several_devices_are_named),

@@ -403,7 +403,7 @@ static void lines_are_put_together(void **state)
     assert_int_equal(outcome.status, BN_CRASH);
     assert_true(json_is_true(json_object_get(outcome.result, "whole")));
     /* "garbage", and the one that is cut off */
-    assert_int_equal(outcome.strange, 2);
+    assert_int_equal(outcome.unreadable, 2);
     json_decref(outcome.result);
 }
 
@@ -412,10 +412,10 @@ static void what_is_no_answer_is_counted(void **state)
     job_outcome outcome = supervise(act("strange"), 30);
     assert_int_equal(outcome.status, BN_OK);
     assert_true(json_is_true(json_object_get(outcome.result, "whole")));
-    assert_int_equal(outcome.strange, 5);
+    assert_int_equal(outcome.unreadable, 5);
     json_decref(outcome.result);
     outcome = supervise(act("result"), 30);
-    assert_int_equal(outcome.strange, 0);
+    assert_int_equal(outcome.unreadable, 0);
     json_decref(outcome.result);
 }
 

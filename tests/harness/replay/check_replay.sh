@@ -157,7 +157,7 @@ assert abs(host["work_ns"] - 10e6) < 1e5, host
 assert abs(paced / wall - 1) < 0.03, (paced, wall)
 '
 }
-live "a host that ran ahead runs ahead: 10 ms of the host beside 5 of the device" \
+live "a host that ran ahead runs ahead: 10 ms of the host during 5 of the device" \
     ahead busy_stores "$store"
 run replay "$folder/host" "${short[@]}" "${sim[@]}"
 report "what that assumes is said" "$(

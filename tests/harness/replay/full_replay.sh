@@ -85,7 +85,7 @@ assert all(abs(p["device"]["ns"] - p["recorded_device_ns"]) <= 1 for p in on["pr
 }
 
 # heaviest NAME FORM: of the recording's steady step the program with most device time, which must have
-# been handed over as FORM. Its file goes to $folder/words, with the types of its arguments a line each
+# been submitted as FORM. Its file goes to $folder/words, with the types of its arguments a line each
 # where the file does not tell them; what bench steps says of it goes to $folder/most. Says what went
 # wrong.
 heaviest() {

@@ -9,7 +9,7 @@
  *
  *   text      programs are StableHLO text, and were compiled for device 1, as PyTorch/XLA does
  *   opaque    programs are bytes that no runtime can read
- *   unweighed the same, and their compiler told neither FLOPs nor bytes
+ *   unweighed the same, and their compiler reported neither FLOPs nor bytes
  *   unended   the same as opaque, and no end of jit_update was recorded
  *   readable  the same as unended, but programs are text
  *   alike     a third program runs once a step; the programs are called f, f and f_2
@@ -192,9 +192,9 @@ static void put_program(uint64_t handle, const char *text, size_t results,
     }
     add_number(strlen(name));
     add(name, strlen(name));
-    const double told = is("unweighed") ? -1 : flops, bytes = is("unweighed") ? -1 : 0;
+    const double flops_stated = is("unweighed") ? -1 : flops, bytes = is("unweighed") ? -1 : 0;
     put(RECORD_EXECUTABLE, 0, time + 40 * MS,
-        (uint64_t[6]){handle, results, real(told), real(bytes), 0, UINT64_MAX});
+        (uint64_t[6]){handle, results, real(flops_stated), real(bytes), 0, UINT64_MAX});
 }
 
 static void put_buffer(uint64_t handle, uint64_t rows, uint64_t columns, int type, uint64_t time,

@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 
 refuses "a format that is none" 2 "xml|json" -- selftest coverage --quick --format xml
 refuses "a number of tables that is none" 2 "--tables|from 1" -- selftest coverage --tables 0
-refuses "more load than there may be" 2 "--load|from 0 to 64" -- selftest coverage --load 65
+refuses "more load than there may be" 2 "--load|64" -- selftest coverage --load 65
 refuses "--tables of another command" 2 "--tables" -- run --tables 3
 run selftest coverage --runtime nosuch --tables 1
 report "a runtime that there is not is reported before anything is drawn" "$(
@@ -126,7 +126,7 @@ assert len(set(map(tuple, of.values()))) == len(of), of
 )"
 
 PJRT_SIM=faults=execute:5:abort run "${sim[@]}" --tables 1
-report "processes that fail: told once each, and the selftest fails" "$(
+report "processes that fail: reported once each, and the selftest fails" "$(
     fault_of 1
     grep -q 'processes failed; seed' "$folder/out" || echo "the last line does not say it"
     [ "$(complaints | wc -l)" -eq 3 ] || echo "$(complaints | wc -l) complaints, not one a case"

@@ -321,9 +321,9 @@ static double middle_of(double rounds[SELFTEST_TABLE_ROUNDS])
     return (rounds[3] + rounds[4] + rounds[5] + rounds[6]) / 4;
 }
 
-/* A table's estimator, in a few lines. A repetition counts with its median step, a process with the
- * middle four of its ten repetitions: of the time, and of the logarithm of the ratio. Over
- * processes: Student's t. */
+/* A table's estimator, in a few lines. A round counts with its median step, a process with the
+ * middle four of its ten rounds: of the time, and of the logarithm of the ratio. Over processes:
+ * Student's t. */
 static bn_code by_processes(const selftest_table_sim *table, selftest_table_figures *figures,
                             bn_status *st)
 {

@@ -130,7 +130,7 @@ static void wrong_procedures_fail(void **state)
 
     const selftest_procedure abba = {fixed_order, res_compare, res_compare_family};
     t = try(&abba, "periodic", 10, 300);
-    print_message("# ABBA beside a rhythm: %zu of %zu families\n", t.alarms, t.trials);
+    print_message("# ABBA with a periodic disturbance: %zu of %zu families\n", t.alarms, t.trials);
     assert_int_equal(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS, SELFTEST_FAULT_ALARMS);
 
     const selftest_procedure proud = {res_order, res_compare, boastful};

@@ -163,7 +163,7 @@ assert answers["lazy_hidden"]["low"] > 0, answers' \
 }
 live "in-flight: host and device one after the other, and side by side" in_flight busy_stores "$store"
 
-# Only captured steps are cut. Lazy ones are beside them, whole.
+# Only captured steps are cut. Lazy ones stay whole.
 cut_steps() {
     study "$1" '
 lazy, cut = line("step", "lazy"), line("step", "capture")
@@ -175,7 +175,7 @@ assert len(lazy["points"]) == len(cut["points"]) == 2, records["lines"]'"$3" \
     # Nothing was left out.
     grep 'left out' "$folder/err"
 }
-report "in-flight of a cut step has lazy beside it" "$(cut_steps in-flight '--in-flight 1,2 --graphs 5' '
+report "in-flight of a cut step has lazy, too" "$(cut_steps in-flight '--in-flight 1,2 --graphs 5' '
 assert answers["lazy_over_capture_serial"]["estimate"] > 0, answers')"
 report "trace-cost of a cut step, too" "$(cut_steps trace-cost '--trace-cost-ns 0,4000 --graphs 3' '')"
 
@@ -192,7 +192,7 @@ about("batch", answers["capture_batch"]["estimate"], 0.9 * truth, 1.15 * truth)'
 }
 live "batch: what is fixed and what an item takes" batch busy_stores "$store"
 
-# A call takes 0.5 ms and 50 us an argument; binding one of ours takes little beside.
+# A call takes 0.5 ms and 50 us an argument; binding one of ours takes little in addition.
 arguments() {
     study arguments '
 about("an argument", answers["call_argument"]["estimate"] / 1e3, 49, 58)
@@ -245,7 +245,7 @@ assert answers["runs"][0]["estimate"] < answers["runs"][2]["estimate"], answers[
 }
 live "buckets: how many lengths pay, by the fitted costs" buckets busy_stores "$store"
 
-# Tracing costs 3 us a node, and compiling 0.2 ms an op beside 10 ms.
+# Tracing costs 3 us a node, and compiling 0.2 ms an op plus 10 ms.
 depth() {
     study depth '
 nodes = line("nodes", "lazy")

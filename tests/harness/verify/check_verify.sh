@@ -1,7 +1,7 @@
 #!/bin/bash
 # check_verify.sh - bench verify on a real runtime, as TAP: an entry passes in every
 # mode; a changed number is found and named; the file decides what is computed;
-# damage, wrong names and configurations that no model can honour are told apart by
+# damage, wrong names and configurations that no model can honour are distinguished by
 # exit code. check_verify_small.sh has all the models.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # full_verify_small.sh - every reduced entry of tests/golden whose model there is, in every mode, as TAP.
-# Capture shares its executables with lazy mode. Eager mode shares none and runs beside them. It compiles
+# Capture shares its executables with lazy mode. Eager mode shares none and runs separately. It compiles
 # each op of a model by itself, so models whose ops others have are left to full_verify.sh there.
 # Mixtral has no reduced entry; its full one is small enough.
 #

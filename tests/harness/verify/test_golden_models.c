@@ -258,7 +258,7 @@ static void other_outputs_are_named(void **state)
                        "no head.bias (train.params_after_step3)");
 }
 
-/* ---- outputs beside the logits --------------------------------------------------------- */
+/* ---- outputs besides the logits -------------------------------------------------------- */
 
 static void each_output_is_compared_by_its_own_numbers(void **state)
 {

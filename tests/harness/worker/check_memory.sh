@@ -1,6 +1,6 @@
 #!/bin/bash
 # check_memory.sh - steps and probes on a simulated device with just so much memory as the steps take, as TAP:
-# probes take no more, what does not fit is refused by its name, and what fits is printed beside it.
+# probes take no more, what does not fit is refused by its name, and what fits is printed, too.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -44,7 +44,7 @@ ROWS
 measure --model resnet18 --phase infer --mode lazy --batch 2 --device-time none
 measure --model resnet18 --phase infer --mode lazy --batch 2,512,1 --device-time slope \
     --runtime-option memory_bytes="$(peak)"
-report "what fits is printed beside what does not" "$(
+report "experiments that fit are printed with those that do not" "$(
     fault_of 1 "out of device memory" "batch 512"
     holds '
 assert [(r["experiment"]["batch"], r["status"]) for r in records] == \

@@ -85,8 +85,8 @@ for number, process in of.items():
 '
     run table --store "$folder/turns" --format json
     holds '
-told = [r["compile_processes"] for r in records["rows"]]
-assert max(told) == 1, told
+counted = [r["compile_processes"] for r in records["rows"]]
+assert max(counted) == 1, counted
 '
 )"
 

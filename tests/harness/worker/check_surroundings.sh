@@ -47,7 +47,7 @@ measure() {
 
 # What does not depend on times; prints the first difference from $folder/plain.
 same='
-def told(r):
+def shared(r):
     p = r["provenance"]
     return {"experiment": r["experiment"], "status": r["status"], "loss": r["loss"], "values": r["values"],
             "texts": [x["fingerprint"] for x in r["executions"]],
@@ -55,7 +55,7 @@ def told(r):
             "environment": {k: v for k, v in p["runtime"]["environment"].items()},
             "options": {k: v for k, v in p["options"].items()}, "pinning": p["pinning"]["pin"]}
 plain = json.load(open(folder + "/plain"))
-a, b = [told(r) for r in plain], [told(r) for r in records]
+a, b = [shared(r) for r in plain], [shared(r) for r in records]
 assert len(a) == len(b) == 1, len(b)
 for key in a[0]:
     assert a[0][key] == b[0][key], (key, a[0][key], b[0][key])
@@ -127,9 +127,9 @@ measure rounding_at_load,umask_at_client,folder_at_compile,mask_at_execute,limit
 report "several changes at several moments are recorded with their moments" "$(
     fault_of 0
     holds '
-told = [(c["what"], c["when"]) for c in records[0]["provenance"]["surroundings"]]
-assert sorted(told) == [("floating-point", "loading"), ("limits", "ending"), ("signal-mask", "executing"),
-                        ("umask", "client"), ("working-folder", "compiling")], told'
+shared = [(c["what"], c["when"]) for c in records[0]["provenance"]["surroundings"]]
+assert sorted(shared) == [("floating-point", "loading"), ("limits", "ending"), ("signal-mask", "executing"),
+                        ("umask", "client"), ("working-folder", "compiling")], shared'
 )"
 
 # Limits that bench inherits. Compilers divide programs by the cores and threads that they see.

@@ -1,9 +1,9 @@
 #!/bin/bash
 # full_device_times.sh - device times of records on the default CPU runtime, as TAP: none is above the
 # time of a lone execution of the same rounds by more than its interval says. Half of the records are
-# measured beside busy loops. Prints what the null tests say. Takes about four minutes.
+# measured under load. Prints what the null tests say. Takes about four minutes.
 #
-#   PROCESSES=6   of each of five small models, lazy and captured, alone and again beside LOOPS=4 loops
+#   PROCESSES=6   of each of five small models, lazy and captured, alone and again under LOOPS=4 busy loops
 #
 # needs: an idle machine
 set -u
@@ -44,8 +44,8 @@ if middle > 5:
     cat "$folder/$1" >&2
 }
 
-report "left alone, no device time is above the lone time by more than its interval" "$(judged quiet)"
+report "on an idle machine, no device time is above the lone time by more than its interval" "$(judged quiet)"
 begin_loops "$LOOPS"
-report "nor beside busy loops" "$(judged loaded)"
+report "nor under load" "$(judged loaded)"
 cat "$folder/quiet" "$folder/loaded"
 echo "1..$count"

@@ -35,7 +35,7 @@ report "Python reads names, shapes and values of the framework" "$(
     done
 )"
 run export weights "${small[@]}" --dtype bf16 --seed 2 --output "$folder/bf16" --format json
-report "another type and seed, told as JSON" "$(
+report "another type and seed, printed as JSON" "$(
     fault_of 0
     holds 'import os
 (r,) = records
@@ -75,7 +75,7 @@ done
 
 before=$(sha256sum "$one")
 refuses "a file that is there" 3 "$one|already" -- export weights "${small[@]}" --output "$one"
-report "it is left alone" "$([ "$before" = "$(sha256sum "$one")" ] || echo "it changed")"
+report "it is unchanged" "$([ "$before" = "$(sha256sum "$one")" ] || echo "it changed")"
 refuses "no file to write" 2 "--output" -- export weights "${small[@]}"
 refuses "two models for one file" 2 "one --model" -- \
     export weights --model all --output "$folder/two"
@@ -143,10 +143,10 @@ refuses "weights of another variant" 2 "in the file, the model wants" -- \
     --model resnet18 --store "$store" --runtime "$fake" --weights "$one"
 pads=(--model bert --variant small_pad --store "$store")
 refuses "weights of another model, with padding" 2 \
-    "$folder/unit_qnli|cls.predictions.bias is not in the file" -- \
+    "$folder/unit_qnli|cls.predictions.bias" -- \
     "${pads[@]}" --runtime "$fake" --mode lazy,capture --weights "$folder/unit_qnli"
 refuses "weights of the small variant for the full one, with padding" 2 \
-    "$folder/bert.pad|is 512x64 in the file, the model wants 30522x768" -- \
+    "$folder/bert.pad|512x64|30522x768" -- \
     "${pads[@]}" --variant full_pad --runtime "$fake" --mode lazy,capture \
     --weights "$folder/bert.pad"
 refuses "one file for two models" 2 "--weights|--model names 2" -- \

@@ -48,7 +48,7 @@ def opened(b, selector):
 
 
 # Whatever the page: a heading of each level below the one above, tables with captions, controls with
-# names, nothing wider than the window, text that can be told from its ground, no error.
+# names, nothing wider than the window, text with enough contrast, no error.
 PAGE = """(() => {
     const faults = [], main = document.getElementById("main");
     const levels = [...document.querySelectorAll("h1,h2,h3,h4")].map((h) => +h.tagName[1]);
@@ -77,8 +77,8 @@ PAGE = """(() => {
     for (const kind of ["h1", "h2", "h3", "p", "a", "td", "th", "li", "summary", "label", "button", "select", "dt",
         "dd", "caption span", "figcaption", ".soft", ".badge"]) {
         const one = [...document.querySelectorAll(kind)].find((e) => e.getClientRects().length && e.textContent.trim());
-        const told = one ? contrast(light(getComputedStyle(one).color), ground(one)) : 21;
-        if (told < """ + chromium.LEAST_CONTRAST + """) faults.push("contrast of " + kind + ": " + told.toFixed(1));
+        const ratio = one ? contrast(light(getComputedStyle(one).color), ground(one)) : 21;
+        if (ratio < """ + chromium.LEAST_CONTRAST + """) faults.push("contrast of " + kind + ": " + ratio.toFixed(1));
     }
     return faults;
 })()"""
@@ -131,7 +131,7 @@ SHOWN = """({series: [...document.querySelectorAll("#main section h3")].map((h) 
 
 
 def shows_only(b, series, phase, mode):
-    """Says what the page of a model has beside the device time of those of SERIES that are of PHASE and MODE."""
+    """Returns what the page of a model has next to the device time of those of SERIES that are of PHASE and MODE."""
     wanted = sorted(title for title, *about in series if about == [phase, mode])
     shown = b.value(SHOWN)
     words = ", " + b.value("METRIC_WORDS.device") + ": "

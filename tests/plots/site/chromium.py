@@ -1,5 +1,5 @@
-"""chromium.py - a browser without a screen, for the tests of pages: what it is told, what it complains
-of, and pictures of what it shows.
+"""chromium.py - a browser without a screen, for the tests of pages: its
+commands, its errors, and pictures of its window.
 
 It is driven by its debugging protocol over a pipe: JSON messages that end with a zero byte, to
 descriptor 3 and from descriptor 4. https://chromedevtools.github.io/devtools-protocol/"""

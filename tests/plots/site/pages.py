@@ -12,8 +12,8 @@ from chromium import complaints, report, resize, theme
 browser, folder = sys.argv[1], os.path.abspath(sys.argv[2])
 shots = sys.argv[3] if len(sys.argv) > 3 else None
 
-# Nothing is wider than the window; text of pictures is whole, and none lies on another's badge; text can be
-# told from its ground.
+# Nothing is wider than the window; text of pictures is whole, and none lies on another's badge; text has
+# enough contrast.
 PAGE = """(() => {
     const faults = [], root = document.documentElement;
     if (root.scrollWidth > root.clientWidth) faults.push("wider than the window: " + root.scrollWidth);
@@ -38,8 +38,8 @@ PAGE = """(() => {
     for (const kind of ["h1", "p", "a", "td", "th", "summary", "caption", "figcaption"]) {
         const one = document.querySelector(kind + ":not(.badge)");
         if (!one) continue;
-        const told = contrast(light(getComputedStyle(one).color), ground);
-        if (told < """ + chromium.LEAST_CONTRAST + """) faults.push("contrast of " + kind + ": " + told.toFixed(1));
+        const ratio = contrast(light(getComputedStyle(one).color), ground);
+        if (ratio < """ + chromium.LEAST_CONTRAST + """) faults.push("contrast of " + kind + ": " + ratio.toFixed(1));
     }
     return faults;
 })()"""

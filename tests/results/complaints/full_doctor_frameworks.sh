@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 . tests/harness/commands/frameworks/recorded.sh
 for_recordings
-# A program takes one core, so that the host has the other, as beside a device of its own.
+# A program takes one core, so that the host has the other, as with a device of its own.
 export XLA_FLAGS=--xla_cpu_multi_thread_eigen=false
 scripts=tests/harness/commands/frameworks
 record_options=(--quiet)
@@ -18,7 +18,7 @@ looks=doctor
 # What judgements of bench doctor go by. Of the recordings the first of each pair has the problem, the second
 # has not.
 definitions='
-doctor = told
+doctor = seen
 def rules(i):
     return {c["rule"]: c for c in doctor[i]["complaints"]}
 def cost(i, rule):
@@ -100,7 +100,7 @@ near("start", begun, when="at each start")
 assert "start" not in rules(1), rules(1)' slow mended
 }
 
-# What a persistent cache saves of one: the time to load is told where it is long.
+# What a persistent cache saves of one: the time to load is reported where it is long.
 loads() {
     long_start cached
     cached mended --layers $layers
@@ -233,9 +233,9 @@ if ! python_with torch_xla pytorch-xla; then
 else
     small=(--layers 2)
     planted PyTorch/XLA train_torch.py XLA_PERSISTENT_CACHE_PATH
-    # Products of 768 columns take long beside the tracing of their layers.
+    # Products of 768 columns take long compared to the tracing of their layers.
     large=(train_torch.py --size 768 --rows 240 --layers 6 --steps 120)
-    # Few layers, so that the host traces for a short time beside the device.
+    # Few layers, so that the host traces for a short time compared to the device.
     reads() {
         local slow=() mended=(--read-every 20)
         in_turns '
@@ -246,7 +246,7 @@ assert "reads" not in rules(1), rules(1)' "${large[@]}" --layers 3 --rows 640 --
     live "PyTorch/XLA: reading the loss in each step costs what reading it now and then saves" reads \
         busy_machine
     # A sync behind the gradient and behind the update of each layer. In front of each execution the host
-    # traces, and waits for the thread that hands over the one before.
+    # traces, and waits for the thread that submits the one before.
     merged() {
         local slow=(--way layers) mended=(--way lazy)
         in_turns '

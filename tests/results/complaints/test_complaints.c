@@ -11,10 +11,10 @@ typedef struct loop {
     uint64_t call_ns, device_ns;
     uint64_t work_ns, sleep_ns, send_ns, read_ns; /* in each step */
     uint64_t compile_ns;
-    int executions;   /* of jit_part a step, beside; each awaited in its call */
+    int executions;   /* of jit_part a step, in addition; each awaited in its call */
     bool ahead;       /* the host never waits, but for a full queue of one step */
     bool kept;        /* the state is destroyed, not donated */
-    bool other_input; /* beside the state it gets a buffer, which is destroyed */
+    bool other_input; /* besides the state it gets a buffer, which is destroyed */
     bool managed;     /* a manager of transfers sends, nobody knows into which buffer */
     bool in_place;    /* the host waits for the second result and reads it where it is */
 } loop;
@@ -246,7 +246,7 @@ static void so_are_reads_in_place(void **state)
     forget(&s);
 }
 
-/* Who sleeps for 5 ms in each step is no faster than that, however far ahead. */
+/* A host that sleeps for 5 ms in each step is no faster than that, however far it runs ahead. */
 static void a_host_that_sleeps_is_no_faster_ahead(void **state)
 {
     (void)state;
@@ -422,7 +422,7 @@ static void long_compiles_at_the_start(void **state)
     forget(&s);
 }
 
-/* Who loads executables has a cache, and needs no advice to have one. */
+/* A program that loads executables has a cache, and needs no advice to have one. */
 static void loads_at_the_start_are_no_compiles(void **state)
 {
     (void)state;

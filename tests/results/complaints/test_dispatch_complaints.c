@@ -1,6 +1,7 @@
 /*
- * test_dispatch_complaints.c - what executions cost beside their work: few but long calls, programs
- * that run within their calls, and what a profile tells of both. Host and device are played.
+ * test_dispatch_complaints.c - the cost of executions besides their work: few but long calls,
+ * programs that run within their calls, and what a profile tells of both. Host and device are
+ * played.
  */
 #include "tests/results/complaints/complaints_fixture.h"
 
@@ -15,7 +16,7 @@ static seen see_steps(unsigned count, run r)
     return see(&p);
 }
 
-/* Asks once more, where a profiler has told that kernels run for NS in each step. */
+/* Asks once more, where a profiler has reported that kernels run for NS in each step. */
 static void profile(seen *s, uint64_t ns)
 {
     bn_status st = {0};

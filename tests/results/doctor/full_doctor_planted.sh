@@ -103,7 +103,7 @@ asks() { broken example_equal example_identity 2 attention.c 0 "Read values in s
 live "values that the device compares cost what asking the host saves" asks busy_stores "$folder/slow" "$folder/mended"
 
 # Two of the four executions are there since a read breaks the forward graph. Those of backward and update have the
-# overhead. The forward graphs have none, so the device time of each can be told although both have one name.
+# overhead. The forward graphs have none, so the device time of each is known although both have one name.
 breaks() {
     measured slow "transfer_us=100,stated=bench_forward:300:0;bench_*:10:3000" --model example_branch \
         --phase train --mode capture --graphs 3 "${fixed[@]}"
@@ -200,7 +200,7 @@ assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)
 assert c["advice"] == "Later starts load the executables from " + folder + "/kept (--cache-dir).", c'
     run doctor --store "$folder/slow"
     fault_of 0
-    grep -q " at the first start\. Later starts load" "$folder/out" || echo "it is not told that later starts load"
+    grep -q " at the first start\. Later starts load" "$folder/out" || echo "it does not say that later starts load"
     run doctor --store "$folder/mended" --format json
     fault_of 0
     holds 'assert not [c for c in records["complaints"] if c["rule"] == "start"], records'

@@ -22,6 +22,11 @@ static void tracing_is_found(void **state)
     p.part_ns[BN_PART_TRACE] = 4000000;
     p.part_ns[BN_PART_HASH] = 0;
     draws(&p, RES_RULE_TRACING, 4e6, 100);
+    /* So it is of any mode that traces each step. */
+    p.mode = "other";
+    draws(&p, RES_RULE_TRACING, 4e6, 100);
+    p.mode = "eager";
+    draws_none(&p);
     /* In capture it is not the trace of a step. */
     p.mode = "capture";
     draws_none(&p);

@@ -115,7 +115,7 @@ static void xspace_says_no_time_that_cannot_be(void **state)
     (void)state;
     static const struct {
         const char *id;
-        size_t told;
+        size_t names;
     } cases[] = {{"20261125T120000.000000000Z-h-1-1", 2}, {"00010101T000000.000000000Z-h-1-1", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         res_collection all = sample();
@@ -125,7 +125,7 @@ static void xspace_says_no_time_that_cannot_be(void **state)
         Bench__Trace__Space *space = bench__trace__space__unpack(
             NULL, bytes->length, (const uint8_t *)(const void *)bytes->data);
         assert_non_null(space);
-        assert_int_equal(space->planes[1]->n_stat_names, cases[i].told);
+        assert_int_equal(space->planes[1]->n_stat_names, cases[i].names);
         bench__trace__space__free_unpacked(space, NULL);
         res_export_free(&export);
         drop(&all);

@@ -186,7 +186,7 @@ static void exports_overwrite_by_force_only(void **state)
     assert_int_equal(res_export_write(&file, output, true, &st), BN_OK);
     snprintf(output, sizeof output, "%s/tree/deep", folder);
     assert_int_equal(res_export_write(&tree, output, false, &st), BN_OK);
-    /* One file that is there and the whole folder is left alone. */
+    /* If one of the files exists, the whole folder is unchanged. */
     snprintf(output, sizeof output, "%s/tree/deep/results/benchmarks.json", folder);
     assert_int_equal(unlink(output), 0);
     snprintf(output, sizeof output, "%s/tree/deep", folder);
@@ -291,7 +291,7 @@ static bool says(const res_export *export, const char *text)
 }
 
 /* A failure of an experiment that is good, too: before it, after it, with samples and without. */
-static void a_failure_beside_good_ones_is_in_every_export(void **state)
+static void a_failure_among_good_ones_is_in_every_export(void **state)
 {
     (void)state;
     bn_text names = {0};
@@ -332,7 +332,7 @@ static void a_failure_beside_good_ones_is_in_every_export(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_failure_beside_good_ones_is_in_every_export),
+        cmocka_unit_test(a_failure_among_good_ones_is_in_every_export),
         cmocka_unit_test(names_are_the_same_for_two_builds_and_tell_devices_apart),
         cmocka_unit_test(names_have_no_blanks_of_any_alphabet),
         cmocka_unit_test(names_have_plain_signs_only),

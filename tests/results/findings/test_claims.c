@@ -25,7 +25,7 @@ static void simulate(store *s, size_t cells, int k, double sd, double ratio, uin
                 capture[i] = 1e7 * shared * own[1] * exp(0.01 * fixture_normal(seed)) /
                              (cell == 0 ? ratio : 1);
             }
-            /* Nothing drifts beside them, as on a simulated device. */
+            /* Nothing else drifts, as on a simulated device. */
             add_rounds(s, model, "lazy", lazy, 3, p)->simulated = true;
             add_rounds(s, model, "capture", capture, 3, p)->simulated = true;
         }
@@ -73,7 +73,7 @@ static void tables_of_like_modes_claim_nothing(void **state)
     (void)state;
     enum { TRIALS = 400 };
     uint64_t seed = 31;
-    int alarms = 0, told = 0;
+    int alarms = 0, found = 0;
     store s = {.count = 0};
     for (int trial = 0; trial < TRIALS; trial++) {
         simulate(&s, 6, 4, 0.03, trial % 2 ? 1 : 1.6, &seed);
@@ -82,17 +82,17 @@ static void tables_of_like_modes_claim_nothing(void **state)
         for (size_t i = 0; i < table.count; i++)
             claims += table.rows[i].significant &&
                       (trial % 2 || table.rows[i].record->experiment.model[0] != 'a');
-        told += row_of(&table, "a", "capture")->significant && trial % 2 == 0;
+        found += row_of(&table, "a", "capture")->significant && trial % 2 == 0;
         alarms += claims > 0;
         assert_int_equal(table.ratios, 6);
         res_speedup_free(&table);
         clear(&s);
     }
-    print_message("# %d of %d tables with a false claim, %d of %d true ones told\n", alarms, TRIALS,
-                  told, TRIALS / 2);
+    print_message("# %d of %d tables with a false claim, %d of %d true ones significant\n", alarms,
+                  TRIALS, found, TRIALS / 2);
     /* 5 % of 400 are 20; three standard errors are 13. */
     assert_in_range(alarms, 1, 33);
-    assert_in_range(told, TRIALS / 2 * 95 / 100, TRIALS / 2);
+    assert_in_range(found, TRIALS / 2 * 95 / 100, TRIALS / 2);
 }
 
 /* Each mode of each process is fast or slow, 5 % apart. Four processes then agree by chance in 8 of
@@ -340,7 +340,7 @@ static void add_cut(store *s, overhead_is overhead)
             x->device_source =
                 overhead == OVERHEAD_UNKNOWN ? BN_DEVICE_TIME_UNAVAILABLE : BN_DEVICE_TIME_SLOPE;
             x->device_ns = 10.5e6 + 2e5 * p;
-            /* Not told from zero, or a device time that is cut would refuse it. */
+            /* Indistinguishable from zero, or a device time that is cut would refuse it. */
             x->overhead_ns = (p % 2 ? 3e6 : -2e6) - 1e6 * i + 10 * p * i;
             if (overhead == OVERHEAD_NOISY && i == 1)
                 x->overhead_ns *= -1;
@@ -348,8 +348,8 @@ static void add_cut(store *s, overhead_is overhead)
     }
 }
 
-/* Overhead holds dispatch, and some of the waiting. Where it is not told to differ they are causes
- * of their own. */
+/* Overhead holds dispatch, and some of the waiting. Where it does not differ significantly they are
+ * causes of their own. */
 static void overhead_and_dispatch_are_one_cause(void **state)
 {
     (void)state;
@@ -377,8 +377,8 @@ static void overhead_and_dispatch_are_one_cause(void **state)
  * sqrt(TIMES). The drift of a difference of D is in it: what the processes share, half of their
  * spread, and 0.04 of the share that differs, whose half-width is a normal distribution's. STUDENT:
  * of half an interval. POWER: of four tables in five. */
-static double told_with(const res_pool_ratio *ratio, double d, double times, double student,
-                        double power)
+static double detectable_with(const res_pool_ratio *ratio, double d, double times, double student,
+                              double power)
 {
     const double share = 1 - exp(-d), spread = 2 * ratio->own.error;
     const double shared = 0.5 * spread * (1 - exp(-share / 0.05));
@@ -402,10 +402,10 @@ static void the_detectable_effect_is_stated(void **state)
     assert_int_equal(res_speedup_explain(&table, list), 1);
     assert_int_equal(list[0].kind, RES_FINDING_NO_DIFFERENCE);
     const double one = log1p(list[0].mde), two = log1p(list[0].mde_with_more);
-    assert_near(one, told_with(&row->ratio, one, 1, 3.182446, 0.978472), 1e-5);
+    assert_near(one, detectable_with(&row->ratio, one, 1, 3.182446, 0.978472), 1e-5);
     assert_true(one > 1.3 * (3.182446 + 0.978472) * row->ratio.own.error);
     assert_int_equal(list[0].more_processes, 8);
-    assert_near(two, told_with(&row->ratio, two, 2, 2.364624, 0.896030), 1e-5);
+    assert_near(two, detectable_with(&row->ratio, two, 2, 2.364624, 0.896030), 1e-5);
     res_speedup_free(&table);
     clear(&s);
 }

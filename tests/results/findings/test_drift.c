@@ -1,5 +1,5 @@
 /*
- * test_drift.c - what the interval of a ratio of one run holds beside the spread of its processes.
+ * test_drift.c - parts of the interval of a ratio of one run besides the spread of its processes.
  * Needs no plugin.
  */
 #include "tests/results/findings/pools_fixture.h"
@@ -117,7 +117,7 @@ static void runs_apart_have_no_interval(void **state)
 }
 
 /* Three runs of lazy tell how far lazy's runs differ, and nothing of capture's one. */
-static void one_run_beside_three_has_no_interval(void **state)
+static void one_run_against_three_has_no_interval(void **state)
 {
     (void)state;
     store s = {.count = 0};
@@ -208,11 +208,11 @@ static void runs_within_minutes_are_one(void **state)
 }
 
 /* Other programs that use half of the cores are seen where steps wait for a third of the time, and
- * where nobody tells of waiting; steps that wait for their own threads are left alone. */
+ * where waiting is unknown; steps that wait for their own threads do not count. */
 static void other_programs_make_it_busy(void **state)
 {
     (void)state;
-    const res_interference beside = {
+    const res_interference busy = {
         .others_ns = 47, .others_of_ns = 100, .stalled_ns = 30, .stalled_of_ns = 100};
     const res_interference unknown = {.others_ns = 47, .others_of_ns = 100};
     const res_interference alone = {
@@ -220,7 +220,7 @@ static void other_programs_make_it_busy(void **state)
     const res_interference own = {.stalled_ns = 30, .stalled_of_ns = 100};
     const res_interference little = {
         .others_ns = 47, .others_of_ns = 100, .stalled_ns = 5, .stalled_of_ns = 100};
-    assert_true(res_interference_busy(&beside));
+    assert_true(res_interference_busy(&busy));
     assert_true(res_interference_busy(&unknown));
     assert_false(res_interference_busy(&alone));
     assert_false(res_interference_busy(&own));
@@ -259,7 +259,7 @@ int main(void)
         cmocka_unit_test(cores_apart_move_ratios_more),
         cmocka_unit_test(other_programs_make_it_busy),
         cmocka_unit_test(runs_apart_have_no_interval),
-        cmocka_unit_test(one_run_beside_three_has_no_interval),
+        cmocka_unit_test(one_run_against_three_has_no_interval),
         cmocka_unit_test(a_ratio_may_be_of_some_of_the_processes),
         cmocka_unit_test(runs_within_minutes_are_one),
         cmocka_unit_test(a_simulated_device_does_not_drift),

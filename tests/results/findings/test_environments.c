@@ -14,7 +14,7 @@ static void set_variable(res_record *record, const char *name, const char *value
 }
 
 /* Flags of XLA, settings of malloc and preloaded libraries change what is measured. What the
- * simulated device is told is an axis of experiments, and older records do not tell any. */
+ * simulated device is given is an axis of experiments, and older records do not list any. */
 static void other_environments_are_left_out(void **state)
 {
     (void)state;

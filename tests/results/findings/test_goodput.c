@@ -252,7 +252,7 @@ static void test_records_of_older_versions(void **state)
     clear(&s);
 }
 
-/* One process could not tell its device time: the row's stands for it. */
+/* One process has no device time: the row's stands for it. */
 static void test_a_borrowed_device_time(void **state)
 {
     store s = {.count = 0};

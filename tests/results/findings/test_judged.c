@@ -1,7 +1,7 @@
 /*
- * test_judged.c - what is judged of a cell beside the wall time, on hand-made records: which
- * measures are known, from when a change counts, the headline, and when more pairs are needless.
- * Needs no plugin.
+ * test_judged.c - figures of a cell that are judged besides the wall time, on hand-made records:
+ * which measures are known, from when a change counts, the headline, and when more pairs are
+ * needless. Needs no plugin.
  */
 #include "tests/support/results_fixture.h"
 

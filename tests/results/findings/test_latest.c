@@ -89,16 +89,16 @@ static void assert_row(const place *p, const char *build, const char *status, in
     bn_text text = {0};
     read_latest(p, NULL, &all);
     res_table("speedup", &all, RES_TABLE_JSON, &text);
-    json_t *told = json_loads(text.data, 0, NULL);
-    const json_t *row = json_array_get(json_object_get(told, "rows"), 0);
-    assert_int_equal(json_array_size(json_object_get(told, "rows")), 1);
+    json_t *parsed = json_loads(text.data, 0, NULL);
+    const json_t *row = json_array_get(json_object_get(parsed, "rows"), 0);
+    assert_int_equal(json_array_size(json_object_get(parsed, "rows")), 1);
     assert_string_equal(json_string_value(json_object_get(row, "plugin_sha256")),
                         fixture_digest(build));
     assert_string_equal(json_string_value(json_object_get(row, "status")), status);
     assert_int_equal(json_integer_value(json_object_get(row, "left_out_failed")), failed);
     assert_int_equal(json_integer_value(json_object_get(row, "left_out_other_builds")),
                      other_builds);
-    json_decref(told);
+    json_decref(parsed);
     bn_text_free(&text);
     res_collection_free(&all);
 }

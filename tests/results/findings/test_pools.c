@@ -269,7 +269,7 @@ static void figures_are_of_the_processes_that_know_them(void **state)
     clear(&s);
 }
 
-/* Device times of 21, 19 and 22 ms beside steps of 20 ms: the mean is cut off at the step, for that
+/* Device times of 21, 19 and 22 ms in steps of 20 ms: the mean is cut off at the step, for that
  * is what the device time is part of. Steps that overlap may be shorter. */
 static void a_device_time_is_within_its_step(void **state)
 {
@@ -280,7 +280,7 @@ static void a_device_time_is_within_its_step(void **state)
         res_execution *x = &add_rounds(&s, "m", "lazy", &wall, 1, p)->executions[0];
         x->device_source = BN_DEVICE_TIME_SLOPE;
         x->device_ns = device[p - 1];
-        x->overhead_ns = (p - 2) * 1e3; /* none to be told */
+        x->overhead_ns = (p - 2) * 1e3; /* none that is significant */
     }
     res_speedup table = made(&s);
     const res_interval cut = table.rows[0].figures.device.value;
@@ -392,7 +392,7 @@ static void an_overhead_below_zero_is_refused(void **state)
     clear(&s);
 }
 
-/* ---- what stands beside a figure ------------------------------------------------------------ */
+/* ---- annotations of a figure --------------------------------------------------------------- */
 
 static void the_machine_is_busy_above_a_share(void **state)
 {

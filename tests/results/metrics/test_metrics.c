@@ -267,7 +267,7 @@ static void what_ops_of_the_host_send_is_no_batch(void **state)
     assert_near(number(metric(metrics, "input"), "sum"), 10 * 150000, 0);
     assert_null(metric(metrics, "TransferToDeviceTime"));
     json_decref(metrics);
-    /* A batch beside it. */
+    /* A batch with it. */
     record->step_counters[BN_COUNTER_TRANSFERS_TO_DEVICE] = 20;
     metrics = made_of(&record, 1);
     assert_null(metric(metrics, "input"));

@@ -104,8 +104,8 @@ static void changes_tell_builds_and_hosts(void **state)
 }
 
 /* A record of the simulated runtime with these SETTINGS, from a build of this LABEL. */
-static void write_told(const place *p, const char *id, const char *settings, const char *label,
-                       const char *sha256)
+static void write_labelled(const place *p, const char *id, const char *settings, const char *label,
+                           const char *sha256)
 {
     fixture_case c = fixture_lazy;
     bn_status st = {0};
@@ -127,10 +127,10 @@ static void labels_and_files_of_one_night_are_entries(void **state)
     const place *p = *state;
     res_index index;
     res_history history;
-    write_told(p, "20260101T020000.000000000Z-h-1-0", "", "x", "aa");
-    write_told(p, "20260101T021000.000000000Z-h-1-1", "", "y", "aa");
-    write_told(p, "20260101T022000.000000000Z-h-1-2", "", "x", "bb");
-    write_told(p, "20260101T023000.000000000Z-h-1-3", "", "x", "aa");
+    write_labelled(p, "20260101T020000.000000000Z-h-1-0", "", "x", "aa");
+    write_labelled(p, "20260101T021000.000000000Z-h-1-1", "", "y", "aa");
+    write_labelled(p, "20260101T022000.000000000Z-h-1-2", "", "x", "bb");
+    write_labelled(p, "20260101T023000.000000000Z-h-1-3", "", "x", "aa");
     make_history(p, &index, &history);
     assert_int_equal(history.count, 1);
     assert_int_equal(history.series[0].count, 3);
@@ -146,8 +146,8 @@ static void changed_settings_are_a_change_within_a_series(void **state)
     const place *p = *state;
     res_index index;
     res_history history;
-    write_told(p, "20260101T020000.000000000Z-h-1-0", "device_us=20", "", "aa");
-    write_told(p, "20260102T020000.000000000Z-h-1-0", "device_us=21", "", "aa");
+    write_labelled(p, "20260101T020000.000000000Z-h-1-0", "device_us=20", "", "aa");
+    write_labelled(p, "20260102T020000.000000000Z-h-1-0", "device_us=21", "", "aa");
     make_history(p, &index, &history);
     assert_int_equal(history.count, 1);
     assert_int_equal(history.series[0].count, 2);
@@ -156,7 +156,7 @@ static void changed_settings_are_a_change_within_a_series(void **state)
     res_history_free(&history);
     res_index_free(&index);
     /* Both in one night: a suite that asks for both, and two series. */
-    write_told(p, "20260102T021000.000000000Z-h-1-1", "device_us=20", "", "aa");
+    write_labelled(p, "20260102T021000.000000000Z-h-1-1", "device_us=20", "", "aa");
     make_history(p, &index, &history);
     assert_int_equal(history.count, 2);
     assert_int_equal(history.series[0].count, 2);
@@ -166,7 +166,7 @@ static void changed_settings_are_a_change_within_a_series(void **state)
     res_index_free(&index);
 }
 
-/* A framework's record under one build: its version, or that of bench, is told in its provenance.
+/* A framework's record under one build: its version, or that of bench, is in its provenance.
  */
 static void write_framework(const place *p, int day, const char *front_end, const char *version,
                             const char *kernel)
@@ -186,8 +186,9 @@ static void write_framework(const place *p, int day, const char *front_end, cons
     res_record_free(r);
 }
 
-/* Whether a change of VERSION or of the KERNEL in the middle is told as one of the framework. */
-static bool tells_framework(const place *p, const char *front_end, const char *version,
+/* Whether a change of VERSION or of the KERNEL in the middle is reported as one of the framework.
+ */
+static bool names_framework(const place *p, const char *front_end, const char *version,
                             const char *kernel)
 {
     res_index index;
@@ -200,27 +201,27 @@ static bool tells_framework(const place *p, const char *front_end, const char *v
     const res_stretch *s = &history.series[0].stretches[1];
     bn_text cause = {0};
     res_stretch_cause(s, &cause);
-    const bool told = s->other_front_end;
-    assert_string_equal(cause.data, told ? "same build, other framework" : "same build");
+    const bool named = s->other_front_end;
+    assert_string_equal(cause.data, named ? "same build, other framework" : "same build");
     bn_text_free(&cause);
     res_history_free(&history);
     res_index_free(&index);
-    return told;
+    return named;
 }
 
 static void another_version_of_a_framework_is_reported(void **state)
 {
-    assert_true(tells_framework(*state, "pytorch-xla", "2.10", "k1"));
+    assert_true(names_framework(*state, "pytorch-xla", "2.10", "k1"));
 }
 
 static void another_kernel_is_no_other_framework(void **state)
 {
-    assert_false(tells_framework(*state, "pytorch-xla", "2.9", "k2"));
+    assert_false(names_framework(*state, "pytorch-xla", "2.9", "k2"));
 }
 
 static void bench_has_no_framework(void **state)
 {
-    assert_false(tells_framework(*state, "bench", "2.9", "k2"));
+    assert_false(names_framework(*state, "bench", "2.9", "k2"));
 }
 
 static void records_of_the_future_are_in_no_series(void **state)
@@ -228,8 +229,8 @@ static void records_of_the_future_are_in_no_series(void **state)
     const place *p = *state;
     res_index index;
     res_history history;
-    write_told(p, "20260101T020000.000000000Z-h-1-0", "", "", "aa");
-    write_told(p, "29990101T020000.000000000Z-h-1-0", "", "", "aa");
+    write_labelled(p, "20260101T020000.000000000Z-h-1-0", "", "", "aa");
+    write_labelled(p, "29990101T020000.000000000Z-h-1-0", "", "", "aa");
     make_history(p, &index, &history);
     assert_int_equal(history.misdates.count, 1);
     assert_int_equal(history.series[0].count, 1);
@@ -240,15 +241,15 @@ static void records_of_the_future_are_in_no_series(void **state)
 /* ---- the table's figures ------------------------------------------------------------------- */
 
 /* A process of the tests below. */
-typedef struct told_process {
+typedef struct night_process {
     const char *group; /* "": none */
     const char *host;
     double wall_ns, device_ns, overhead_ns;
     bn_device_time_source source;
-} told_process;
+} night_process;
 
 /* Writes PROCESS as number I of the night of DAY. */
-static void write_process(const place *p, int day, size_t i, const told_process *process)
+static void write_process(const place *p, int day, size_t i, const night_process *process)
 {
     fixture_case c = fixture_lazy;
     bn_status st = {0};
@@ -303,7 +304,7 @@ static res_over table_has(const place *p, res_metric metric)
 }
 
 /* One night of COUNT processes has the table's figures in all metrics. */
-static void assert_night(const told_process *list, size_t count, size_t left_out)
+static void assert_night(const night_process *list, size_t count, size_t left_out)
 {
     void *state;
     begin(&state);
@@ -337,7 +338,7 @@ static void a_night_has_the_figures_of_the_table(void **state)
 {
     (void)state;
     /* Three runs: the mean of each is a value. */
-    const told_process runs[] = {
+    const night_process runs[] = {
         {"a", "h", 20e6, 9.0e6, 5e3, SLOPE},  {"a", "h", 21e6, 9.1e6, 9e3, SLOPE},
         {"b", "h", 25e6, 9.9e6, 1e3, SLOPE},  {"b", "h", 26e6, 9.8e6, -7e3, SLOPE},
         {"b", "h", 24e6, 9.7e6, -9e3, SLOPE}, {"c", "h", 20e6, 9.0e6, 2e3, SLOPE},
@@ -346,21 +347,21 @@ static void a_night_has_the_figures_of_the_table(void **state)
     /* Two: those of the later one. */
     assert_night(runs, 5, 0);
     /* Other conditions than the latest. */
-    told_process hosts[6];
+    night_process hosts[6];
     memcpy(hosts, runs, sizeof hosts);
     hosts[0].host = hosts[3].host = "other";
     assert_night(hosts, 6, 2);
     /* Two sources are never pooled, and what fewer than half could tell is none. */
-    told_process sources[6];
+    night_process sources[6];
     memcpy(sources, runs, sizeof sources);
     sources[5].source = sources[4].source = sources[1].source = PROFILER;
     assert_night(sources, 6, 0);
     sources[1].source = SLOPE;
     assert_night(sources, 6, 0);
     /* Device time is cut at the wall time. */
-    const told_process long_ones[] = {{"", "h", 20e6, 15e6, 5e3, SLOPE},
-                                      {"", "h", 21e6, 28e6, 5e3, SLOPE},
-                                      {"", "h", 20e6, 33e6, 5e3, SLOPE}};
+    const night_process long_ones[] = {{"", "h", 20e6, 15e6, 5e3, SLOPE},
+                                       {"", "h", 21e6, 28e6, 5e3, SLOPE},
+                                       {"", "h", 20e6, 33e6, 5e3, SLOPE}};
     assert_night(long_ones, 3, 0);
 }
 
@@ -369,7 +370,7 @@ static void write_nights(const place *p, const double *overhead_ns, size_t count
     for (size_t day = 1; day <= count; day++)
         for (size_t i = 0; i < 3; i++) {
             const double off = ((double)i - 1) * 2e3;
-            const told_process process = {"", "h", 20e6, 9e6, overhead_ns[day - 1] + off, SLOPE};
+            const night_process process = {"", "h", 20e6, 9e6, overhead_ns[day - 1] + off, SLOPE};
             write_process(p, (int)day, i, &process);
         }
 }
@@ -448,9 +449,9 @@ static void another_source_of_device_time_is_said(void **state)
     bn_text out = {0};
     for (int day = 1; day <= 16; day++) {
         const bool late = day > 8;
-        const told_process process = {"",   "h",
-                                      20e6, (late ? 9e6 : 7e6) * (1 + 0.002 * (day % 3)),
-                                      5e3,  late ? PROFILER : SLOPE};
+        const night_process process = {"",   "h",
+                                       20e6, (late ? 9e6 : 7e6) * (1 + 0.002 * (day % 3)),
+                                       5e3,  late ? PROFILER : SLOPE};
         write_process(p, day, 0, &process);
     }
     load_history(p, RES_METRIC_DEVICE, &index, &history);

@@ -59,11 +59,11 @@ static void the_last_good_night_is_of_one_build(void **state)
     assert_string_equal(ids.data, "20260101 20260102 20260102 ");
     /* Of a night that failed there is nothing to be compared. */
     const res_runs_of other = {"other.so", NULL, NULL, false},
-                      told = {"plugin.so", "threads=4", NULL, false},
+                      with_settings = {"plugin.so", "threads=4", NULL, false},
                       labelled = {"plugin.so", NULL, "x", false};
     last_night(p, 5, 12, &other, &ids);
     assert_string_equal(ids.data, "");
-    last_night(p, 5, 12, &told, &ids);
+    last_night(p, 5, 12, &with_settings, &ids);
     assert_string_equal(ids.data, "");
     last_night(p, 5, 12, &labelled, &ids);
     assert_string_equal(ids.data, "");

@@ -284,8 +284,8 @@ static rates try(place *p, const char *name, const world *w, int trials)
             mde[known++] = fmin(mde[i], 9.99);
     r.mde = res_median(mde, known);
     free(mde);
-    print_message("# %s: %d stores, %zu nights: found %.1f %%, could not tell %.1f %%", name,
-                  trials, nights, 100 * r.found, 100 * r.undecided);
+    print_message("# %s: %d stores, %zu nights: found %.1f %%, inconclusive %.1f %%", name, trials,
+                  nights, 100 * r.found, 100 * r.undecided);
     if (w->step_at >= 0)
         print_message(", within two nights %.1f %%", 100 * r.within_two);
     if (isfinite(r.mde))

@@ -9,7 +9,7 @@
  * "two" has a gradient and an update of 1 ms each, "many" fifteen programs of 0.1 to 1.5 ms; in
  * "threads" the main thread traces for 4 ms and another one executes, after 0.5 ms of work.
  * "anew" compiles another program of the same name in each step, "second" in each second one,
- * "tenth" in each tenth, "first" in the first ten only; "eager" one beside 300 executions of
+ * "tenth" in each tenth, "first" in the first ten only; "eager" one with 300 executions of
  * another. "unclocked" has no CPU clocks, "none" no steps; "damaged" is a loop and a second
  * process, whose file is not one of events.
  */
@@ -103,7 +103,7 @@ static void play_anew(play *p, int steps, int every, int until)
     }
 }
 
-/* As frameworks do that hand over op by op: of the many executions of a step one is new. */
+/* As frameworks do that submit op by op: of the many executions of a step one is new. */
 static void play_eager(play *p, int steps)
 {
     enum { OPS = 300 };

@@ -278,7 +278,7 @@ typedef struct run {
     bool donate; /* all arguments: their handles are destroyed, too */
     bool failed;
     bool ended;           /* within the call: no COMPLETE */
-    bool asked;           /* what it took is told: a bit of TAKEN for each argument */
+    bool asked;           /* the plugin was asked what it took: a bit of TAKEN for each argument */
     uint64_t taken;       /* with one device, of at most 64 arguments */
     const uint64_t *keep; /* the inputs that may not be donated */
     uint32_t keep_count;

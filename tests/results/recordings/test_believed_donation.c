@@ -150,7 +150,7 @@ static void what_is_used_again_was_not_taken(void **state)
     rec_close(r);
 }
 
-static void another_answer_tells_that_a_belief_was_wrong(void **state)
+static void another_answer_shows_that_a_belief_was_wrong(void **state)
 {
     (void)state;
     play p;
@@ -238,7 +238,7 @@ int main(void)
         cmocka_unit_test(only_like_executions_are_believed),
         cmocka_unit_test(what_was_asked_of_a_buffer_counts),
         cmocka_unit_test(what_is_used_again_was_not_taken),
-        cmocka_unit_test(another_answer_tells_that_a_belief_was_wrong),
+        cmocka_unit_test(another_answer_shows_that_a_belief_was_wrong),
         cmocka_unit_test(without_answers_the_ends_tell),
         cmocka_unit_test(ends_go_on_in_words),
     };

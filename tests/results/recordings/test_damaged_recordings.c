@@ -450,7 +450,7 @@ static void what_looks_alike_takes_no_longer(void **state)
     assert_int_equal(q->skipped, 0);
     assert_int_equal(q->type_count, 2 * MANY);
     assert_int_equal(q->executable_count, 3 * MANY);
-    /* Those without a name are one program, as it was told first. */
+    /* Those without a name are one program, as it was first described. */
     const rec_executable *first = &q->executables[1], *last = &q->executables[3 * (MANY - 1) + 1];
     assert_int_equal(first->program, last->program);
     assert_int_not_equal(q->executables[0].program, q->executables[3].program);
@@ -484,7 +484,7 @@ static void folders_are_not_believed(void **state)
     snprintf(to, sizeof to, "%s/100-1", other.folder);
     assert_int_equal(symlink(to, path), 0);
     assert_fails(rec_open(h.folder, &r, &st), BN_FORMAT, "not ", &st);
-    /* Beside a good process a damaged one is counted. */
+    /* Next to a good process a damaged one is counted. */
     snprintf(path, sizeof path, "%s/300-1", other.folder);
     assert_int_equal(mkdir(path, 0700), 0);
     snprintf(path, sizeof path, "%s/300-1/events", other.folder);

@@ -1,6 +1,6 @@
 /*
  * test_dispatch.c - whether the device waits for the host to hand something over, or for what was
- * handed over: what calls, completions and a profile tell of it, and what they do not. And whether
+ * submitted: what calls, completions and a profile show of it, and what they do not. And whether
  * the host runs ahead.
  */
 #include "tests/results/recordings/recording_fixture.h"
@@ -36,7 +36,7 @@ static found find_steps(unsigned count, run r, uint64_t work_ns)
     return f;
 }
 
-/* The same steps where a profiler has told that kernels run for so long in each. */
+/* The same steps where a profiler has reported that kernels run for so long in each. */
 static void profile(found *f, uint64_t ns)
 {
     const double kernels = (double)ns;
@@ -67,8 +67,9 @@ static void gaps_in_reads_in_place_are_waits_by_name(void **state)
     lose(&f);
 }
 
-/* The ends of three short executions are told at once, as JAX tells those of an update op by op: the
- * first one has all the time. Each has a third of it, and not the none that is their median. */
+/* The ends of three short executions are reported at once, as JAX reports those of an update op by
+ * op: the first one has all the time. Each has a third of it, and not the none that is their
+ * median. */
 static void ends_reported_together_are_shared(void **state)
 {
     (void)state;
@@ -141,7 +142,8 @@ static void calls_that_are_a_small_part_bound_nothing(void **state)
 
 /* ---- programs that run within their calls ------------------------------------------------ */
 
-/* Ends are told as of version 2, and as of version 1: by a callback, a little after the return. */
+/* Ends are reported as by version 2, and as by version 1: by a callback, a little after the return.
+ */
 static void calls_that_run_programs_tell_no_fixed_cost(void **state)
 {
     (void)state;
@@ -176,7 +178,7 @@ static void a_profile_leaves_a_step_dispatch_bound(void **state)
     lose(&f);
 }
 
-static void a_profile_tells_that_the_device_works_in_calls(void **state)
+static void a_profile_shows_that_the_device_works_in_calls(void **state)
 {
     (void)state;
     found f = find_steps(3, long_call, 30 * US);
@@ -188,7 +190,7 @@ static void a_profile_tells_that_the_device_works_in_calls(void **state)
 }
 
 /* The same gap between completions, and the same times of the device by them. */
-static void a_profile_tells_gaps_of_dispatch_from_those_of_the_host(void **state)
+static void a_profile_separates_gaps_of_dispatch_from_those_of_the_host(void **state)
 {
     (void)state;
     const run r = {.call_ns = 50 * US, .launch_ns = 50 * US, .device_ns = 400 * US};
@@ -221,7 +223,7 @@ static void gaps_between_queued_executions_are_of_dispatch(void **state)
     lose(&f);
 }
 
-static void without_completions_a_profile_tells_no_gaps(void **state)
+static void without_completions_a_profile_has_no_gaps(void **state)
 {
     (void)state;
     static play p;
@@ -257,7 +259,7 @@ static void json_has_gaps_where_they_are_known(void **state)
 
 /* ---- a host that runs ahead, or does not ------------------------------------------------ */
 
-/* The host waits in every second step only: it hands over two at once. */
+/* The host waits in every second step only: it submits two at once. */
 static void waiting_in_every_second_step_is_a_cycle(void **state)
 {
     (void)state;
@@ -316,10 +318,10 @@ int main(void)
         cmocka_unit_test(calls_that_are_a_small_part_bound_nothing),
         cmocka_unit_test(calls_that_run_programs_tell_no_fixed_cost),
         cmocka_unit_test(a_profile_leaves_a_step_dispatch_bound),
-        cmocka_unit_test(a_profile_tells_that_the_device_works_in_calls),
-        cmocka_unit_test(a_profile_tells_gaps_of_dispatch_from_those_of_the_host),
+        cmocka_unit_test(a_profile_shows_that_the_device_works_in_calls),
+        cmocka_unit_test(a_profile_separates_gaps_of_dispatch_from_those_of_the_host),
         cmocka_unit_test(gaps_between_queued_executions_are_of_dispatch),
-        cmocka_unit_test(without_completions_a_profile_tells_no_gaps),
+        cmocka_unit_test(without_completions_a_profile_has_no_gaps),
         cmocka_unit_test(json_has_gaps_where_they_are_known),
         cmocka_unit_test(waiting_in_every_second_step_is_a_cycle),
         cmocka_unit_test(waiting_for_each_loss_is_no_cycle),

@@ -8,9 +8,9 @@
 /* The gap before program INDEX of the step has NS in PART. */
 static void gap_is(const rec_steps *s, size_t index, rec_part part, double ns)
 {
-    const double told = s->programs[index].gap_ns[part];
-    if (fabs(told - ns) > 3)
-        fail_msg("before program %zu, %s: %.0f ns, not %.0f", index, rec_part_name(part), told, ns);
+    const double got = s->programs[index].gap_ns[part];
+    if (fabs(got - ns) > 3)
+        fail_msg("before program %zu, %s: %.0f ns, not %.0f", index, rec_part_name(part), got, ns);
 }
 
 /* The programs of a step, one behind the other: each ends before the host goes on. */
@@ -117,11 +117,11 @@ static void without_completions_no_gap_is_known(void **state)
 
 /* ---- what the host did before each execution ----------------------------------------------- */
 
-static void before_is(const rec_steps *s, size_t place, double beside, double alone, double idle,
-                      bool waits)
+static void before_is(const rec_steps *s, size_t place, double overlapped, double alone,
+                      double idle, bool waits)
 {
     const rec_before *before = &s->before[place];
-    assert_near(before->beside_ns, beside, 3);
+    assert_near(before->overlapped_ns, overlapped, 3);
     assert_near(before->alone_ns, alone, 3);
     assert_near(before->idle_ns, idle, 3);
     assert_int_equal(before->waits, waits);
@@ -144,7 +144,7 @@ static void work_and_rest_are_known_by_execution(void **state)
 
 /* The host works while the device does, for 300 us; then it waits in a call, or outside of calls,
  * or not at all: before the second execution or before a next step. */
-static void work_beside_the_device_comes_before_the_wait(void **state)
+static void work_that_overlaps_the_device_comes_before_the_wait(void **state)
 {
     (void)state;
     for (int way = 0; way < 3; way++) {
@@ -224,7 +224,7 @@ int main(void)
         cmocka_unit_test(gaps_are_known_without_clocks),
         cmocka_unit_test(without_completions_no_gap_is_known),
         cmocka_unit_test(work_and_rest_are_known_by_execution),
-        cmocka_unit_test(work_beside_the_device_comes_before_the_wait),
+        cmocka_unit_test(work_that_overlaps_the_device_comes_before_the_wait),
         cmocka_unit_test(a_host_that_runs_ahead_does_not_wait),
         cmocka_unit_test(long_steps_tell_nothing),
     };

@@ -26,7 +26,7 @@ static void thread_is(const rec_steps *s, size_t index, uint32_t thread, double 
 
 /* ---- PyTorch/XLA: one thread traces, another executes ----------------------------------- */
 
-static void a_tracing_thread_beside_an_executing_one(void **state)
+static void a_tracing_and_an_executing_thread(void **state)
 {
     (void)state;
     play p;
@@ -107,7 +107,7 @@ static void threads_that_only_transfer_are_reported(void **state)
 }
 
 /* Thread 1 compiles for 300 ms, while thread 0 runs steps of 20 ms. */
-static void steps_beside_a_compilation_are_left_out(void **state)
+static void steps_during_a_compilation_are_left_out(void **state)
 {
     (void)state;
     play p;
@@ -247,9 +247,9 @@ static void an_execution_is_of_each_of_its_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tracing_thread_beside_an_executing_one),
+        cmocka_unit_test(a_tracing_and_an_executing_thread),
         cmocka_unit_test(threads_that_only_transfer_are_reported),
-        cmocka_unit_test(steps_beside_a_compilation_are_left_out),
+        cmocka_unit_test(steps_during_a_compilation_are_left_out),
         cmocka_unit_test(one_execution_on_two_devices),
         cmocka_unit_test(each_device_has_steps_of_its_own),
         cmocka_unit_test(an_execution_is_of_each_of_its_devices),

@@ -219,7 +219,7 @@ static void a_pipelined_loop_overlaps(void **state)
     assert_true(f.answer.ahead_share > 0.8);
     assert_true(f.answer.busy_share > 0.9);
     assert_int_equal(f.answer.verdict, REC_DEVICE_BOUND);
-    /* Ten steps are handed over in less time than the device takes for two: single walls are no
+    /* Ten steps are submitted in less time than the device takes for two: single walls are no
      * step's time. */
     assert_near(rec_steps_wall(s).median_ns, 2846500, 10);
     assert_near(f.answer.wall_ns.estimate, 2846500, 10);

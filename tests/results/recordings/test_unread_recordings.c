@@ -89,10 +89,10 @@ static seen look(const char *folder, const char *reason)
     const bool whole = most && most->pid == 200 && most->execution_count == LONG &&
                        most->skipped == 0 && most->profile.asked && most->profile.why[0] &&
                        most->profile.end_ns == 1001 * MS && r->process_count == 2;
-    const bool told = r->about || (r->about_fault.code != BN_OK &&
-                                   strstr(r->about_fault.message, "recording.json") &&
-                                   strstr(r->about_fault.message, reason));
-    const seen answer = !whole || !told ? WRONG : r->about ? WHOLE : REFUSED;
+    const bool consistent = r->about || (r->about_fault.code != BN_OK &&
+                                         strstr(r->about_fault.message, "recording.json") &&
+                                         strstr(r->about_fault.message, reason));
+    const seen answer = !whole || !consistent ? WRONG : r->about ? WHOLE : REFUSED;
     rec_close(r);
     return answer;
 }

@@ -28,18 +28,18 @@ static void what_ran_is_what_was_recorded(void **state)
     assert_false(record->simulated);
     assert_string_equal(res_plugin_sha256(record), FIXTURE_DIGEST);
     assert_string_equal(res_provenance_text(record, RES_PROV_HOST_NAME), "h");
-    const json_t *told = json_object_get(record->provenance, "recording");
-    assert_int_equal(json_integer_value(json_object_get(told, "executions_per_step")), 2);
+    const json_t *recording = json_object_get(record->provenance, "recording");
+    assert_int_equal(json_integer_value(json_object_get(recording, "executions_per_step")), 2);
     /* The first steady step began 100 ms after the file was made. */
     assert_int_equal(strncmp(record->id, "20261123T034640.600000000Z-recording-", 37), 0);
     res_record_free(record);
     drop(m);
 }
 
-static const char *recorder_told(const res_record *record)
+static const char *recorder_sha256(const res_record *record)
 {
-    const json_t *told = json_object_get(record->provenance, "recording");
-    return json_string_value(json_object_get(told, "recorder_sha256"));
+    const json_t *recording = json_object_get(record->provenance, "recording");
+    return json_string_value(json_object_get(recording, "recorder_sha256"));
 }
 
 /* The recorder is in the path that is timed: which one it was is said, and where nobody knows there
@@ -52,14 +52,14 @@ static void the_recorder_is_one_that_is_known(void **state)
     const rec_naming naming = {0};
     /* Older recorders did not name themselves. */
     res_record *record = record_of(m, &naming);
-    assert_string_equal(recorder_told(record), "");
+    assert_string_equal(recorder_sha256(record), "");
     res_record_free(record);
     json_object_set_new(m->recording.about, "recorder",
                         json_pack("{s:s, s:s}", "path", "/b/libpjrt_record.so", "sha256",
                                   fixture_digest("0a")));
     json_object_set_new(m->recording.about, "changed", json_pack("[s]", "/b/another.so"));
     record = record_of(m, &naming);
-    assert_string_equal(recorder_told(record), fixture_digest("0a"));
+    assert_string_equal(recorder_sha256(record), fixture_digest("0a"));
     assert_string_equal(res_plugin_sha256(record), FIXTURE_DIGEST);
     res_record_free(record);
     json_object_set_new(m->recording.about, "changed", json_pack("[s]", "/b/libpjrt_record.so"));
@@ -73,8 +73,8 @@ static void assert_way(const made *m, const char *mode, const char *way)
 {
     const rec_naming naming = {.mode = mode};
     res_record *record = record_of(m, &naming);
-    const json_t *told = json_object_get(record->provenance, "recording");
-    assert_string_equal(json_string_value(json_object_get(told, "way")), way);
+    const json_t *recording = json_object_get(record->provenance, "recording");
+    assert_string_equal(json_string_value(json_object_get(recording, "way")), way);
     res_record_free(record);
 }
 

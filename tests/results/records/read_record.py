@@ -67,7 +67,7 @@ def check_speedup(csv_path, json_path):
     check("CSV and JSON have the same figures", all(
         float(line["speedup"]) == row["speedup"] if row["speedup"] is not None
         else line["speedup"] == "" for line, row in zip(lines, objects)))
-    check("no cell is beside the columns", all(None not in line for line in lines))
+    check("no cell is outside the columns", all(None not in line for line in lines))
     capture = [row for row in table["rows"] if row["runtime"] == "cpu" and row["graphs"] == 1
                and (row["model"], row["phase"], row["mode"]) == ("resnet50", "train", "capture")]
     check("capture is faster", len(capture) == 1 and 1.2 < capture[0]["speedup_low"]

@@ -209,7 +209,7 @@ static void odd_texts_become_plain(void **state)
     assert_string_equal(back->executions[0].graph, "step ");
     assert_int_equal(strlen(res_provenance_text(back, RES_PROV_HOST_NAME)), 255);
     assert_string_equal(res_provenance_text(back, RES_PROV_RUNTIME_LABEL), "a?b ");
-    /* Whoever gave the label finds the record by it. */
+    /* The record is found by its label. */
     assert_true(res_same_label(res_provenance_text(back, RES_PROV_RUNTIME_LABEL),
                                res_provenance_text(r, RES_PROV_RUNTIME_LABEL)));
     assert_false(res_same_label(res_provenance_text(back, RES_PROV_RUNTIME_LABEL), "a?b"));

@@ -166,7 +166,7 @@ static void numbers_of_python_are_read(void **state)
 {
     (void)state;
     static const struct {
-        const char *told, *kept;
+        const char *written, *kept;
     } cases[] = {
         {"NaN", "{\"float\": \"NaN\"}"},
         {"Infinity", "{\"float\": \"Infinity\"}"},
@@ -179,7 +179,7 @@ static void numbers_of_python_are_read(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[1000];
-        snprintf(line, sizeof line, M_LINE(TIMES OTHER("error_rate", "%s")), cases[i].told);
+        snprintf(line, sizeof line, M_LINE(TIMES OTHER("error_rate", "%s")), cases[i].written);
         res_collection all = imported(line);
         const json_t *source = json_object_get(all.records[0]->provenance, "imported");
         json_t *want = json_loads(cases[i].kept, JSON_DECODE_ANY, NULL);

@@ -256,7 +256,7 @@ static void indexes_that_cannot_be_used_are_made_anew(void **state)
     free(good);
 }
 
-/* Whoever writes an index says what is in the records. */
+/* An index may claim anything about the records. */
 static void indexes_that_others_may_write_are_not_believed(void **state)
 {
     const place *p = *state;

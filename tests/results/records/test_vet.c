@@ -442,7 +442,7 @@ static void a_group_that_must_end_takes_no_record_for_damaged(void **state)
     assert_int_equal(status, 0);
 }
 
-/* Who ends the child from outside says nothing of the file. */
+/* A child killed from outside says nothing about the file. */
 static void a_child_that_was_killed_damns_no_record(void **state)
 {
     (void)state;

@@ -89,7 +89,7 @@ static void assert_as_before(const place *p, const char *wanted)
     unlink(p->index);
 }
 
-/* Writes a record of each kind whose figures are found in other ways: the last one's steps lie in
+/* Writes a record of each kind whose figures are computed differently: the last one's steps lie in
  * rounds, of which one kept none. */
 static int begin_want(void **state)
 {

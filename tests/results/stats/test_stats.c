@@ -30,7 +30,7 @@ static void quantiles_match_hand_computed_ones(void **state)
     assert_close(res_quantile(values, 1, 0.9), 50);
     assert_true(isnan(res_quantile(values, 0, 0.5)));
     assert_true(isnan(res_quantile(NULL, 0, 0.5)));
-    assert_int_equal(values[0], 50); /* left alone */
+    assert_int_equal(values[0], 50); /* unchanged */
 }
 
 static void means_and_medians_by_hand(void **state)

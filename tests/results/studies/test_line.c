@@ -151,7 +151,7 @@ static void a_bend_is_reported(void **state)
         res_line_free(&line);
     }
     if (large < 190 || small > 20)
-        fail_msg("bends of 10 %% told %d times of 200, of 0.2 %% %d times", large, small);
+        fail_msg("bends of 10 %% found %d times of 200, of 0.2 %% %d times", large, small);
 }
 
 /* u = -10, -12, -14 and v = 2: at 6, and Student's t of u over 2: 4.302653 * 1.154701 / 2. */

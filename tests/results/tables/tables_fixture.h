@@ -157,6 +157,69 @@ static inline json_t *speedup_rows(const res_collection *all, json_t **means)
     return rows;
 }
 
+/* The member LIST of the speedup table of ALL ("noted", "findings"): how many of its objects have
+ * NAME as KEY, ROWS rows and VALUES, names and figures, in the sentence. */
+static inline size_t sentences(const res_collection *all, const char *list, const char *key,
+                               const char *name, size_t rows, const char *values)
+{
+    json_t *root = table_json("speedup", all), *one;
+    size_t index, count = 0;
+    json_array_foreach(json_object_get(root, list), index, one)
+    {
+        const json_t *text = json_object_get(one, strcmp(key, "id") == 0 ? "text" : "sentence");
+        count += strcmp(json_string_value(json_object_get(one, key)), name) == 0 &&
+                 json_array_size(json_object_get(one, "rows")) == rows &&
+                 strstr(json_string_value(text), values) != NULL;
+    }
+    json_decref(root);
+    return count;
+}
+
+/* The table has the note ID, which names ROWS rows, with VALUES. */
+static inline void assert_noted(const res_collection *all, const char *id, size_t rows,
+                                const char *values)
+{
+    if (sentences(all, "noted", "id", id, rows, values) != 1)
+        fail_msg("no note %s of %zu rows with %s", id, rows, values);
+}
+
+/* Has findings KIND, each of ROWS rows, with VALUES. */
+static inline void assert_found(const res_collection *all, const char *kind, size_t rows,
+                                const char *values)
+{
+    if (sentences(all, "findings", "kind", kind, rows, values) == 0)
+        fail_msg("no finding %s of %zu rows with %s", kind, rows, values);
+}
+
+/* How many objects of LIST have NAME as KEY. */
+static inline size_t count_of(const res_collection *all, const char *list, const char *key,
+                              const char *name)
+{
+    json_t *root = table_json("speedup", all), *one;
+    size_t index, count = 0;
+    json_array_foreach(json_object_get(root, list), index, one)
+    {
+        count += strcmp(json_string_value(json_object_get(one, key)), name) == 0;
+    }
+    json_decref(root);
+    return count;
+}
+
+/* The member KEY of the first finding KIND; a new reference. */
+static inline json_t *finding_member(const res_collection *all, const char *kind, const char *key)
+{
+    json_t *root = table_json("speedup", all), *one, *value = NULL;
+    size_t index;
+    json_array_foreach(json_object_get(root, "findings"), index, one)
+    {
+        if (!value && strcmp(json_string_value(json_object_get(one, "kind")), kind) == 0)
+            value = json_incref(json_object_get(one, key));
+    }
+    json_decref(root);
+    assert_non_null(value);
+    return value;
+}
+
 static inline double number(const json_t *row, const char *key)
 {
     const json_t *value = json_object_get(row, key);

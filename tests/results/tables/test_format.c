@@ -49,9 +49,9 @@ static void markdown_has_no_links(void **state)
     put(RES_TABLE_MARKDOWN, "_a_ ~~b~~", "\\_a\\_ \\~\\~b\\~\\~");
 }
 
-/* Sentences beside tables: each line is escaped by itself, and only for Markdown; narrow text wraps
+/* Sentences around tables: each line is escaped by itself, and only for Markdown; narrow text wraps
  * it. */
-static void lines_beside_tables_are_escaped(void **state)
+static void lines_around_tables_are_escaped(void **state)
 {
     (void)state;
     bn_text out = {0};
@@ -104,7 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_cells_are_no_formulas),
         cmocka_unit_test(markdown_has_no_links),
-        cmocka_unit_test(lines_beside_tables_are_escaped),
+        cmocka_unit_test(lines_around_tables_are_escaped),
         cmocka_unit_test(no_format_steers_a_terminal),
         cmocka_unit_test(cells_are_no_marks),
     };

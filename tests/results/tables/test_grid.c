@@ -44,7 +44,7 @@ static void figures_have_three_digits(void **state)
     assert_string_equal(res_amount(0).text, "-");
 }
 
-/* A difference of a whole and its part is never told to be below zero. */
+/* A difference of a whole and its part is never reported as below zero. */
 static void differences_say_what_is_significant(void **state)
 {
     (void)state;
@@ -293,7 +293,7 @@ static void a_row_of_one_text_runs_over_all_columns(void **state)
     json_decref(rows);
 }
 
-static void narrow_parts_keep_intervals_beside_their_figures(void **state)
+static void narrow_parts_keep_intervals_with_their_figures(void **state)
 {
     (void)state;
     static const res_sheet_column columns[] = {
@@ -329,7 +329,7 @@ int main(void)
         cmocka_unit_test(rows_whose_names_leave_no_room_have_numbers),
         cmocka_unit_test(wide_lines_go_on_set_in),
         cmocka_unit_test(a_row_of_one_text_runs_over_all_columns),
-        cmocka_unit_test(narrow_parts_keep_intervals_beside_their_figures),
+        cmocka_unit_test(narrow_parts_keep_intervals_with_their_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,24 @@
  */
 #include "tests/results/tables/tables_fixture.h"
 
+/* No sentence of the table of ALL names the option. */
+static void assert_no_processes(const res_collection *all)
+{
+    bn_text out = speedup_table(all, RES_TABLE_TEXT);
+    assert_lacks(out.data, "--processes");
+    bn_text_free(&out);
+}
+
 static void few_processes_make_no_claim(void **state)
 {
     (void)state;
     res_collection all = like_modes(2);
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
     line_with(out.data, "1.00x", "too few processes");
-    assert_has(out.data, "--processes 4: resnet50 train lazy (2); resnet50 train capture (2).");
-    assert_has(out.data, "--processes 4: resnet50 train capture.");
     bn_text_free(&out);
+    assert_noted(&all, "few-processes", 2,
+                 "--processes 4: resnet50 train lazy (2); resnet50 train capture (2).");
+    assert_found(&all, "too few", 1, "--processes 4: resnet50 train capture.");
     res_collection_free(&all);
 }
 
@@ -23,18 +32,15 @@ static void what_was_not_measured_here_gets_no_option(void **state)
     res_collection all = like_modes(2);
     for (size_t i = 0; i < all.count; i++)
         json_object_set_new(all.records[i]->provenance, "imported", json_object());
-    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    assert_has(out.data, "import more: resnet50 train lazy (2); resnet50 train capture (2).");
-    assert_has(out.data, "import more: resnet50 train capture.");
-    assert_lacks(out.data, "--processes");
-    bn_text_free(&out);
+    assert_noted(&all, "few-processes-foreign", 2,
+                 ": resnet50 train lazy (2); resnet50 train capture (2).");
+    assert_found(&all, "too few", 1, ": resnet50 train capture.");
+    assert_no_processes(&all);
     const res_collection one = {.records = all.records, .count = 1};
     strcpy(all.records[0]->experiment.mode, "recorded");
     json_object_del(all.records[0]->provenance, "imported");
-    out = speedup_table(&one, RES_TABLE_TEXT);
-    assert_has(out.data, "import more: resnet50 train recorded (1).");
-    assert_lacks(out.data, "--processes");
-    bn_text_free(&out);
+    assert_noted(&one, "few-processes-foreign", 1, ": resnet50 train recorded (1).");
+    assert_no_processes(&one);
     res_collection_free(&all);
 }
 
@@ -45,27 +51,29 @@ static void two_imported_runs_get_no_option(void **state)
     res_collection all = like_modes(4);
     for (size_t i = 0; i < all.count; i++)
         fixture_group(all.records[i], i < 4 ? "g" : "h", (int)(i % 4) / 2 + 1);
-    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    assert_has(out.data, "two runs of fewer than three processes each; use --processes 4: ");
-    bn_text_free(&out);
+    assert_noted(&all, "two-runs", 2, " --processes 4: ");
     for (size_t i = 0; i < all.count; i++)
         json_object_set_new(all.records[i]->provenance, "imported", json_object());
-    out = speedup_table(&all, RES_TABLE_TEXT);
-    assert_has(out.data, "two runs of fewer than three processes each; record or import more: ");
-    assert_lacks(out.data, "--processes");
-    bn_text_free(&out);
+    assert_noted(&all, "two-runs-foreign", 2, "");
+    assert_no_processes(&all);
     res_collection_free(&all);
 }
 
-static void nothing_beside_lazy_is_said(void **state)
+/* Why nothing was compared in the table of ALL. */
+static void reason_is(const res_collection *all, const char *wanted)
+{
+    json_t *reason = finding_member(all, "nothing", "reason");
+    assert_string_equal(json_string_value(reason), wanted);
+    json_decref(reason);
+}
+
+static void without_another_mode_there_is_no_advice(void **state)
 {
     (void)state;
     res_collection all = like_modes(4);
     for (size_t i = 0; i < all.count; i++)
         strcpy(all.records[i]->experiment.mode, "capture");
-    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    assert_has(out.data, "Nothing was compared: no row ");
-    bn_text_free(&out);
+    reason_is(&all, "no base");
     res_collection_free(&all);
 }
 
@@ -76,14 +84,11 @@ static void lazy_rows_alone_are_said(void **state)
     res_collection all = like_modes(4);
     for (size_t i = 0; i < all.count; i++)
         strcpy(all.records[i]->experiment.mode, "lazy");
-    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    assert_has(out.data, "Nothing was compared: all rows are lazy; --mode lazy,capture ");
-    bn_text_free(&out);
+    reason_is(&all, "all lazy");
+    assert_found(&all, "nothing", 0, "--mode lazy,capture ");
     for (size_t i = 0; i < all.count; i++)
         be_failed(all.records[i], BN_TIMEOUT, "no step in a minute");
-    out = speedup_table(&all, RES_TABLE_TEXT);
-    assert_has(out.data, "Nothing was compared: no row ");
-    bn_text_free(&out);
+    reason_is(&all, "no base");
     res_collection_free(&all);
 }
 
@@ -93,7 +98,7 @@ int main(void)
         cmocka_unit_test(few_processes_make_no_claim),
         cmocka_unit_test(what_was_not_measured_here_gets_no_option),
         cmocka_unit_test(two_imported_runs_get_no_option),
-        cmocka_unit_test(nothing_beside_lazy_is_said),
+        cmocka_unit_test(without_another_mode_there_is_no_advice),
         cmocka_unit_test(lazy_rows_alone_are_said),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

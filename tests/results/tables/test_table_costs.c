@@ -245,7 +245,7 @@ static void rows_off_the_line_are_reported(void **state)
     res_collection_free(&store);
 }
 
-static void one_size_tells_no_argument_from_the_execution(void **state)
+static void one_size_does_not_separate_arguments_from_the_execution(void **state)
 {
     (void)state;
     res_collection store = store_of(1);
@@ -309,7 +309,7 @@ int main(void)
         cmocka_unit_test(steps_of_several_sizes_tell_what_an_argument_costs),
         cmocka_unit_test(lines_are_of_processes_that_are_a_sample),
         cmocka_unit_test(rows_off_the_line_are_reported),
-        cmocka_unit_test(one_size_tells_no_argument_from_the_execution),
+        cmocka_unit_test(one_size_does_not_separate_arguments_from_the_execution),
         cmocka_unit_test(emulated_front_ends_stand_apart),
         cmocka_unit_test(people_read_both_tables),
     };

@@ -110,17 +110,17 @@ static void executions_have_all_three_times(void **state)
     json_decref(eager);
 }
 
-/* An overhead of 318 us within [-425, 1060], say: zero is not told, and the bound is of
- * milliseconds. Its range is of the same unit. */
-static void ranges_have_the_unit_of_the_figure_beside_them(void **state)
+/* An overhead of 318 us within [-425, 1060], say: it is indistinguishable from zero, and the bound
+ * is of milliseconds. Its range is of the same unit. */
+static void ranges_have_the_unit_of_their_figure(void **state)
 {
     (void)state;
-    const res_interval below = {318e3, -425e3, 1060e3}, told = {204e3, 101e3, 306e3},
+    const res_interval below = {318e3, -425e3, 1060e3}, above = {204e3, 101e3, 306e3},
                        single = {-83e6, (double)NAN, (double)NAN};
     assert_string_equal(res_time_difference(below).text, "< 1.06 ms");
     assert_string_equal(res_time_difference_range(below).text, "[-0.42, 1.06]");
-    assert_string_equal(res_time_difference(told).text, "204 us");
-    assert_string_equal(res_time_difference_range(told).text, "[101, 306]");
+    assert_string_equal(res_time_difference(above).text, "204 us");
+    assert_string_equal(res_time_difference_range(above).text, "[101, 306]");
     assert_string_equal(res_time_difference(single).text, "-83.0 ms");
     assert_string_equal(res_time_difference_range(single).text, "");
     /* In the table. */
@@ -269,15 +269,15 @@ static void failures_are_in_every_table(void **state)
     (void)state;
     static const char *const names[] = {"executions", "ledger", "compile", "memory", "goodput"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        for (int beside = 0; beside < 2; beside++) {
+        for (int partial = 0; partial < 2; partial++) {
             res_collection all = sample();
             bn_text json = {0}, text = {0}, csv = {0};
-            records[LAZY_2]->status = beside ? BN_CRASH : BN_OK;
+            records[LAZY_2]->status = partial ? BN_CRASH : BN_OK;
             res_table(names[i], &all, RES_TABLE_JSON, &json);
             res_table(names[i], &all, RES_TABLE_CSV, &csv);
             res_table(names[i], &all, RES_TABLE_TEXT, &text);
-            json_t *told = json_loads(json.data, 0, NULL), *row;
-            const json_t *rows = json_object_get(told, "rows");
+            json_t *parsed = json_loads(json.data, 0, NULL), *row;
+            const json_t *rows = json_object_get(parsed, "rows");
             const size_t members = json_object_size(json_array_get(rows, 0));
             size_t k, failed = 0;
             json_array_foreach(rows, k, row)
@@ -289,13 +289,13 @@ static void failures_are_in_every_table(void **state)
                 const bool none = strcmp(mode, "capture") == 0;
                 assert_int_equal(json_object_size(row), members);
                 assert_string_equal(status, none ? "timeout" : "ok");
-                assert_int_equal(left_out, none || (beside && strcmp(mode, "lazy") == 0));
+                assert_int_equal(left_out, none || (partial && strcmp(mode, "lazy") == 0));
                 failed += none;
             }
             assert_int_equal(failed, 1);
             assert_non_null(strstr(csv.data, ",timeout,"));
-            assert_int_equal(strstr(text.data, "(1 of 3)") != NULL, beside);
-            json_decref(told);
+            assert_int_equal(strstr(text.data, "(1 of 3)") != NULL, partial);
+            json_decref(parsed);
             bn_text_free(&json);
             bn_text_free(&csv);
             bn_text_free(&text);
@@ -309,7 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(executions_have_all_three_times),
-        cmocka_unit_test(ranges_have_the_unit_of_the_figure_beside_them),
+        cmocka_unit_test(ranges_have_the_unit_of_their_figure),
         cmocka_unit_test(intervals_of_times_have_their_caveat),
         cmocka_unit_test(people_see_the_dearest_and_how_many_more),
         cmocka_unit_test(failures_are_in_every_table),

@@ -1,5 +1,5 @@
 /*
- * test_table_published.c - published speedups beside those of a store: which rows have one, whose
+ * test_table_published.c - published speedups next to those of a store: which rows have one, whose
  * lazy step they are set against, and the means. Needs no plugin.
  */
 #include "tests/results/tables/tables_fixture.h"

@@ -179,7 +179,7 @@ static void a_record_cuts_what_tables_cut(void **state)
     assert_has(out.data, res_device_remark_words(RES_DEVICE_CUT));
     bn_text_free(&pooled);
     bn_text_free(&out);
-    /* An overhead beside it does not fit. */
+    /* An overhead next to it does not fit. */
     x->overhead_ns = 2e6;
     x->overhead_low_ns = -1e6;
     x->overhead_high_ns = 5e6;

@@ -19,7 +19,7 @@ static void submit(bn_timeline *t, const char *name, uint64_t begin, uint64_t en
     bn_completion *completion = bn_timeline_call(t, BN_SPAN_EXECUTE, name, 0, begin, end);
     assert_non_null(completion);
     if (done)
-        bn_completion_tell(completion, done);
+        bn_completion_set(completion, done);
 }
 
 /* Two neighbouring steps of 100 us, two executions in each; a third later, whose second execution
@@ -191,7 +191,7 @@ static void no_gap_is_made_up(void **state)
     bn_timeline_free(t);
 }
 
-/* The format's demands on each event; slices of a lane lie beside or within each other. */
+/* The format's demands on each event; slices of a lane are disjoint or nested. */
 static void events_follow_the_rules(void **state)
 {
     (void)state;

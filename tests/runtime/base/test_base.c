@@ -378,7 +378,7 @@ static void files_are_written_whole(void **state)
     assert_int_equal(unlink(path), 0); /* and the folder is empty again: teardown */
 }
 
-static void file_errors_are_told(void **state)
+static void file_errors_are_reported(void **state)
 {
     (void)state;
     bn_status st = {0};
@@ -544,7 +544,7 @@ int main(void)
         cmocka_unit_test(copies_end_where_they_should),
         cmocka_unit_test(text_is_cut_between_characters),
         cmocka_unit_test(files_are_written_whole),
-        cmocka_unit_test(file_errors_are_told),
+        cmocka_unit_test(file_errors_are_reported),
         cmocka_unit_test(no_file_takes_the_name_of_a_pipe),
         cmocka_unit_test(files_are_written_in_pieces),
         cmocka_unit_test(folders_are_made_with_parents),

@@ -73,6 +73,28 @@ static void one_sentence_says_what_may_be_meant(void **state)
                         "there is no list 'modls'; did you mean models? There is models or ops");
 }
 
+static const char *row_name(size_t i)
+{
+    static const char *const rows[] = {"models", "ops"};
+    return i < 2 ? rows[i] : NULL;
+}
+
+static void a_row_is_found_by_its_name(void **state)
+{
+    (void)state;
+    size_t row = 7;
+    bn_status st = {.code = BN_OK};
+    bn_text names = {0};
+    bn_put_names(&names, row_name);
+    assert_string_equal(names.data, "models, ops");
+    bn_text_free(&names);
+    assert_fails(bn_find_name("list", "modls", row_name, &row, &st), BN_INVALID,
+                 "'modls'| models?|models, ops", &st);
+    assert_int_equal(row, 7);
+    assert_int_equal(bn_find_name("list", "ops", row_name, &row, &st), BN_OK);
+    assert_int_equal(row, 1);
+}
+
 static void a_list_of_choices_is_read(void **state)
 {
     (void)state;
@@ -112,6 +134,7 @@ int main(void)
         cmocka_unit_test(a_word_that_is_nearly_right_is_found),
         cmocka_unit_test(a_word_that_is_far_from_all_has_none),
         cmocka_unit_test(one_sentence_says_what_may_be_meant),
+        cmocka_unit_test(a_row_is_found_by_its_name),
         cmocka_unit_test(a_list_of_choices_is_read),
         cmocka_unit_test(a_choice_may_have_blanks_and_any_length),
     };

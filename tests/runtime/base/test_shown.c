@@ -146,7 +146,7 @@ static void a_private_folder_is_the_users_alone(void **state)
     assert_fails(bn_private_folder(folder, &fd, &st), BN_INVALID, "others may write it", &st);
     assert_int_equal(chmod(folder, 0702), 0);
     assert_fails(bn_private_folder(folder, &fd, &st), BN_INVALID, "chmod go-w", &st);
-    /* Whoever may only read does no harm. */
+    /* Read permission of others does no harm. */
     assert_int_equal(chmod(folder, 0755), 0);
     assert_ok(bn_private_folder(folder, &fd, &st), &st);
     close(fd);

@@ -1,5 +1,5 @@
 /*
- * test_surroundings.c - what others change in this process is found, put back and told.
+ * test_surroundings.c - changes of this process by other code are found, undone and reported.
  */
 #define _GNU_SOURCE
 #include "runtime/base/base.h"
@@ -32,7 +32,7 @@ static void assert_restores(const char *when)
     assert_ok(bn_surroundings_restore(when, &st), &st);
 }
 
-static void what_is_as_it_was_is_not_told(void **state)
+static void unchanged_state_is_not_reported(void **state)
 {
     const bn_change *list;
     const size_t before = bn_surroundings_changes(&list);
@@ -119,8 +119,8 @@ static void signals_come_as_before(void **state)
     assert_string_equal(change_of(BN_AROUND_SIGNAL_ACTIONS, "signals")->detail, "TERM, CHLD");
 }
 
-/* A variable stays as it is set, is told once, and the names of each change are told. */
-static void variables_are_told_by_their_names(void **state)
+/* A variable stays as it is set, is reported once, and the names of each change are reported. */
+static void variables_are_reported_by_their_names(void **state)
 {
     setenv("BENCH_TEST_NEW", "1", 1);
     setenv("BENCH_TEST_KEPT", "2", 1);
@@ -252,13 +252,13 @@ static int keep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_as_it_was_is_not_told),
+        cmocka_unit_test(unchanged_state_is_not_reported),
         cmocka_unit_test(floats_are_rounded_as_before),
         cmocka_unit_test(denormals_are_no_zeros),
         cmocka_unit_test(flags_are_no_change),
         cmocka_unit_test(folder_and_umask_are_the_old_ones),
         cmocka_unit_test(signals_come_as_before),
-        cmocka_unit_test(variables_are_told_by_their_names),
+        cmocka_unit_test(variables_are_reported_by_their_names),
         cmocka_unit_test(limits_are_as_high_as_before),
         cmocka_unit_test(the_thread_is_where_it_was_put),
         cmocka_unit_test(descriptors_are_the_old_files),

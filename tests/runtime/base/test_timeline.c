@@ -94,10 +94,10 @@ static void the_first_to_tell_is_right(void **state)
     bn_completion *b = bn_timeline_call(t, BN_SPAN_EXECUTE, "b", 0, 3, 4);
     a->handle = &one;
     b->handle = &two;
-    bn_completion_tell(a, 10); /* the plugin calls back */
+    bn_completion_set(a, 10); /* the plugin calls back */
     bn_timeline_completed(t, &two, 20);
     bn_timeline_completed(t, &one, 30);
-    bn_completion_tell(b, 40); /* and late */
+    bn_completion_set(b, 40); /* and late */
     assert_int_equal(bn_completion_time(a), 10);
     assert_int_equal(bn_completion_time(b), 20);
     bn_timeline_completed(t, &t, 50); /* nobody's */

@@ -399,7 +399,7 @@ static void contents_can_be_handed_on(void **state)
         tg_assign(f->t, f->w, x);
         if (grouped) {
             assert_fails(tg_trace_cut(f->t, two, NULL, &f->graphs, &f->count, &st),
-                         BN_NOT_SUPPORTED, "takes over another one's contents", &st);
+                         BN_NOT_SUPPORTED, "is assigned another one's contents", &st);
         } else {
             assert_ok(tg_trace_cut(f->t, one, NULL, &f->graphs, &f->count, &st), &st);
             assert_int_equal(f->graphs[0]->output_count, 2);

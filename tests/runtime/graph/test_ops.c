@@ -143,7 +143,7 @@ static void evaluate(evaluation *e)
 /* ---- comparison -------------------------------------------------------------------- */
 
 /*
- * Relative tolerance, beside an absolute one of the same size. f32: XLA
+ * Relative tolerance, in addition to an absolute one of the same size. f32: XLA
  * approximates exp, tanh and the like to a few units in the last place (2^-24)
  * and sums in another order. bf16: one unit (2^-7), as the device may round once
  * more or less. f16: XLA for CPU adds up in f16 itself, so half units of partial

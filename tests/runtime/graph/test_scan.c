@@ -101,14 +101,14 @@ static tg_tensor *one_by_one(const fixture *f)
     return loss_of(f->t, x, sum);
 }
 
-static void layer_round(tg_trace *round, void *context, tg_tensor *const *carried,
-                        tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
+static void layer_body(tg_trace *inner, void *context, tg_tensor *const *carried,
+                       tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
-    tg_bind(round, f->w, slices[0]);
-    tg_bind(round, f->count, carried[1]);
-    next[0] = out[0] = layer(round, f, carried[0], f->w);
-    next[1] = tg_trace_value(round, f->count);
+    tg_bind(inner, f->w, slices[0]);
+    tg_bind(inner, f->count, carried[1]);
+    next[0] = out[0] = layer(inner, f, carried[0], f->w);
+    next[1] = tg_trace_value(inner, f->count);
 }
 
 static tg_loop loop_of(fixture *f, tg_tensor **carried)
@@ -124,7 +124,7 @@ static tg_loop loop_of(fixture *f, tg_tensor **carried)
                      .carried_count = 2,
                      .stacked_count = 1,
                      .outs = 1,
-                     .body = layer_round,
+                     .body = layer_body,
                      .context = f};
 }
 
@@ -374,7 +374,7 @@ static void what_is_saved_goes_to_the_host_and_back(void **state)
         assert_int_equal(goes.barriers, stays.barriers);
         assert_true(goes.macs == stays.macs);
     }
-    /* x is (2, 3), count a scalar; three rounds. */
+    /* x is (2, 3), count a scalar; three iterations. */
     assert_true(saving_of(f, TG_REMAT_LAYER, true).offloaded == 3 * (6 + 1) * 4);
 }
 
@@ -414,34 +414,34 @@ static void the_hash_knows_the_rounds(void **state)
 /* ---- what is refused ----------------------------------------------------------------------------
  */
 
-static void assigns_the_unbound(tg_trace *round, void *context, tg_tensor *const *carried,
+static void assigns_the_unbound(tg_trace *inner, void *context, tg_tensor *const *carried,
                                 tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
-    layer_round(round, context, carried, slices, next, out);
-    tg_assign(round, f->gain, tg_neg(round, f->gain));
+    layer_body(inner, context, carried, slices, next, out);
+    tg_assign(inner, f->gain, tg_neg(inner, f->gain));
 }
 
-static void gives_another_type(tg_trace *round, void *context, tg_tensor *const *carried,
+static void gives_another_type(tg_trace *inner, void *context, tg_tensor *const *carried,
                                tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
-    layer_round(round, context, carried, slices, next, out);
+    layer_body(inner, context, carried, slices, next, out);
     next[1] = carried[0];
 }
 
-static void gives_nothing(tg_trace *round, void *context, tg_tensor *const *carried,
+static void gives_nothing(tg_trace *inner, void *context, tg_tensor *const *carried,
                           tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
-    (void)round, (void)context, (void)slices, (void)out;
+    (void)inner, (void)context, (void)slices, (void)out;
     next[0] = carried[0];
 }
 
-static void binds_twice(tg_trace *round, void *context, tg_tensor *const *carried,
+static void binds_twice(tg_trace *inner, void *context, tg_tensor *const *carried,
                         tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
 {
     const fixture *f = context;
-    layer_round(round, context, carried, slices, next, out);
-    tg_bind(round, f->w, slices[0]);
+    layer_body(inner, context, carried, slices, next, out);
+    tg_bind(inner, f->w, slices[0]);
 }
 
 static void assert_refused(fixture *f, const tg_loop *loop, const char *identifiers)

@@ -62,7 +62,7 @@ static void each_scope_has_its_time(void **state)
     assert_int_equal(tg_trace_stretches(f->t, &list), 5);
     assert_true(list[0].begin_ns >= start && list[0].begin_ns + sum <= bn_now_ns());
     assert_true(list[1].duration_ns >= 2000000);
-    /* Whoever asks again is told of a longer last stretch. */
+    /* The last stretch is longer when it is read again. */
     uint64_t later;
     paths(f, &later);
     assert_true(later >= sum);

@@ -60,7 +60,7 @@ static void models_put_their_own_errors(void **state)
     assert_string_equal(st.message, "head: 7 classes");
 }
 
-static void dead_values_are_told(void **state)
+static void dead_values_are_found(void **state)
 {
     fixture *f = *state;
     bn_status st = {0};
@@ -69,7 +69,7 @@ static void dead_values_are_told(void **state)
     tg_trace_begin(f->t);
     tg_neg(f->t, value);
     assert_fails(tg_trace_status(f->t, &st), BN_INVALID, "neg:", &st);
-    /* Calls that may give back their operand look at it too. */
+    /* Calls that may return their operand look at it too. */
     tg_trace_begin(f->t);
     assert_ptr_equal(tg_convert(f->t, value, TG_F32), &f->t->poison);
     assert_fails(tg_trace_status(f->t, &st), BN_INVALID, "a tensor:", &st);
@@ -261,7 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_first_error_stays),
         TEST(models_put_their_own_errors),
-        TEST(dead_values_are_told),
+        TEST(dead_values_are_found),
         TEST(reading_needs_a_runtime_and_the_size),
         TEST(assignments_take_effect_at_once),
         TEST(a_variable_can_change_its_type_between_traces),

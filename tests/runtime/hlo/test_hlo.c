@@ -37,7 +37,7 @@ static void estimates_of_the_entry_are_added(void **state)
     end(b);
 }
 
-static void copies_are_told_by_kind(void **state)
+static void copies_are_recorded_by_kind(void **state)
 {
     (void)state;
     build *b = begin();
@@ -240,7 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimates_of_the_entry_are_added),
-        cmocka_unit_test(copies_are_told_by_kind),
+        cmocka_unit_test(copies_are_recorded_by_kind),
         cmocka_unit_test(calls_and_branches_are_walked),
         cmocka_unit_test(collectives_are_named),
         cmocka_unit_test(scopes_are_summed),

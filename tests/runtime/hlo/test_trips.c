@@ -1,4 +1,4 @@
-/* test_trips.c - how often loops run, and loops of which that cannot be told. */
+/* test_trips.c - iteration counts of loops, and loops whose count is unknown. */
 #include "tests/runtime/hlo/hlo_fixture.h"
 
 static void loops_count_as_their_condition_says(void **state)
@@ -8,7 +8,7 @@ static void loops_count_as_their_condition_says(void **state)
         int32_t start, step;
         const char *direction;
         int32_t limit;
-        double trips; /* -1: cannot be told */
+        double trips; /* -1: unknown */
     } rows[] = {
         {0, 1, "LT", 8, 8},    {0, 3, "LT", 8, 3},  {0, 3, "LE", 9, 4},
         {8, -1, "GT", 0, 8},   {8, -2, "GE", 0, 5}, {0, 2, "NE", 8, 4},
@@ -114,7 +114,7 @@ static void counting_may_be_fused(void **state)
 }
 
 /* The loop of FIXTURE with one thing wrong; the reason must hold TEXT. */
-static void assert_untold(build *b, const char *text)
+static void assert_unknown(build *b, const char *text)
 {
     hlo_program *program = made(b);
     const hlo_report *r = hlo_program_report(program);
@@ -127,34 +127,34 @@ static void assert_untold(build *b, const char *text)
     end(b);
 }
 
-static void what_cannot_be_told_is_said(void **state)
+static void unknown_counts_are_reported(void **state)
 {
     (void)state;
     build *b = begin();
     inst *w = loop(b, 0, 0, 1, "LT", 8, 100);
     size_t condition = (size_t)w->called_computation_ids[1];
-    inst *told = b->instructions[condition][3];
-    op(b, condition, "and", told, told, NULL);
-    assert_untold(b, "not one comparison");
+    inst *compare = b->instructions[condition][3];
+    op(b, condition, "and", compare, compare, NULL);
+    assert_unknown(b, "not one comparison");
 
     b = begin();
     w = loop(b, 0, 0, 1, "LT", 8, 100);
     b->instructions[w->called_computation_ids[0]][4]->opcode = "multiply";
     b->instructions[w->called_computation_ids[0]][5]->opcode = "multiply";
-    assert_untold(b, "does not add a constant");
+    assert_unknown(b, "does not add a constant");
 
     b = begin();
     w = loop(b, 0, 0, 1, "LT", 8, 100);
     b->instructions[0][0]->opcode = "iota"; /* what the counter starts from */
-    assert_untold(b, "does not start from a constant");
+    assert_unknown(b, "does not start from a constant");
 
     b = begin();
     w = loop(b, 0, 0, 1, "LT", 8, 100);
     b->instructions[w->called_computation_ids[1]][2]->opcode = "iota";
-    assert_untold(b, "neither carried nor constant");
+    assert_unknown(b, "neither carried nor constant");
 }
 
-static void a_stated_number_serves_where_ours_cannot_be_told(void **state)
+static void a_stated_number_serves_where_ours_is_unknown(void **state)
 {
     (void)state;
     build *b = begin();
@@ -194,8 +194,8 @@ int main(void)
         cmocka_unit_test(loops_within_loops_multiply),
         cmocka_unit_test(a_limit_may_be_carried),
         cmocka_unit_test(counting_may_be_fused),
-        cmocka_unit_test(what_cannot_be_told_is_said),
-        cmocka_unit_test(a_stated_number_serves_where_ours_cannot_be_told),
+        cmocka_unit_test(unknown_counts_are_reported),
+        cmocka_unit_test(a_stated_number_serves_where_ours_is_unknown),
         cmocka_unit_test(numbers_may_be_of_the_computation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
  * fake_fixture.h - the fake plugin for a group of tests, a client of it for each test, and the
- * proof behind each that everything was given back.
+ * proof behind each that everything was released.
  *
  * BENCH_TEST_FAKE names the plugin; FAKE_PJRT gives it orders.
  */
@@ -72,7 +72,7 @@ static int setup(void **state)
     return rt_client_create(plugin, NULL, 0, &client, NULL) == BN_OK ? 0 : -1;
 }
 
-/* Whatever a test did, everything was given back: by our count and by the
+/* Whatever a test did, everything was released: by our count and by the
  * plugin's. */
 static int teardown(void **state)
 {

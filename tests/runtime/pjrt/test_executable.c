@@ -55,7 +55,7 @@ static void executable_is_stored_and_loaded(void **state)
     free(bytes);
 }
 
-static void compile_errors_are_told(void **state)
+static void compile_errors_are_reported(void **state)
 {
     (void)state;
     bn_status st = {0};
@@ -125,7 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(executable_is_described),
         TEST(executable_is_stored_and_loaded),
-        TEST(compile_errors_are_told),
+        TEST(compile_errors_are_reported),
         TEST(topology_compiles_without_a_device),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -68,7 +68,7 @@ static void execution_consumes_what_is_donated(void **state)
     rt_executable_destroy(executable);
 }
 
-static void execution_keeps_what_it_is_told(void **state)
+static void execution_keeps_the_arguments_it_must(void **state)
 {
     (void)state;
     bn_status st = {0};
@@ -86,7 +86,7 @@ static void execution_keeps_what_it_is_told(void **state)
     rt_executable_destroy(executable);
 }
 
-static void execution_errors_are_told(void **state)
+static void execution_errors_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -253,7 +253,7 @@ static void profile_of(const char *orders)
     assert_true(spans[1].start_ns >= spans[0].start_ns + 3000000);
     assert_true(spans[2].start_ns >= spans[1].start_ns + 3000000);
     free(spans);
-    /* A profile that was cut is told, or gives fewer spans; it never crashes. */
+    /* A profile that was cut is reported, or has fewer spans; it never crashes. */
     for (size_t cut = 0; cut < size; cut++) {
         bn_code code = rt_xspace_device_spans(xspace, cut, &spans, &count, &st);
         if (code == BN_OK) {
@@ -297,8 +297,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(execution_consumes_what_is_donated),
-        TEST(execution_keeps_what_it_is_told),
-        TEST(execution_errors_are_told),
+        TEST(execution_keeps_the_arguments_it_must),
+        TEST(execution_errors_are_reported),
         TEST(events_fire_in_order),
         TEST(hang_and_abort_are_the_plugins),
         TEST(transfers_check_their_arguments),

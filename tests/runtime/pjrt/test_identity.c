@@ -80,7 +80,7 @@ static void another_file_in_its_place_is_noticed(void **state)
     unlink(path);
 }
 
-/* Who knows which file it wants gets no other one, and no code of another runs. */
+/* A caller with a wanted digest gets no other file, and no code of another runs. */
 static void only_the_file_that_was_asked_for_is_loaded(void **state)
 {
     bn_status st = {.code = BN_OK};

@@ -174,18 +174,18 @@ static void every_element_type_goes_there_and_back(void **state)
     const int64_t dims[3] = {2, 1, 3};
     unsigned char data[96], back[96];
     for (int i = 0; i < RT_DTYPE_COUNT; i++) {
-        rt_dtype dtype = (rt_dtype)i, told;
-        int64_t told_dims[RT_MAX_RANK];
+        rt_dtype dtype = (rt_dtype)i, reported_type;
+        int64_t reported_dims[RT_MAX_RANK];
         size_t rank = 0, size = 6 * bn_dtype_bytes(dtype);
         for (size_t j = 0; j < size; j++)
             data[j] = dtype == BN_PRED ? j % 2 : (unsigned char)(j * 7 + 1);
         memset(back, 0, sizeof back);
         rt_buffer *buffer = NULL;
         assert_ok(rt_buffer_from_host(client, data, dtype, dims, 3, &buffer, &st), &st);
-        assert_ok(rt_buffer_type(client, buffer, &told, told_dims, &rank, &st), &st);
-        assert_int_equal(told, dtype);
+        assert_ok(rt_buffer_type(client, buffer, &reported_type, reported_dims, &rank, &st), &st);
+        assert_int_equal(reported_type, dtype);
         assert_int_equal(rank, 3);
-        assert_memory_equal(told_dims, dims, sizeof dims);
+        assert_memory_equal(reported_dims, dims, sizeof dims);
         assert_ok(rt_buffer_to_host(client, buffer, back, size, &st), &st);
         assert_memory_equal(back, data, size);
         rt_buffer_release(client, buffer);

@@ -207,7 +207,7 @@ static void old_plugin_lacks_entries_and_lives(void **state)
 
 /* ---- client ------------------------------------------------------------- */
 
-static void client_tells_its_devices(void **state)
+static void client_reports_its_devices(void **state)
 {
     (void)state;
     bn_status st = {0};
@@ -296,7 +296,7 @@ int main(void)
         TEST(load_gives_the_same_plugin_again),
         TEST(plugin_is_described),
         TEST(old_plugin_lacks_entries_and_lives),
-        TEST(client_tells_its_devices),
+        TEST(client_reports_its_devices),
         TEST(options_are_parsed_by_their_form),
         TEST(names_are_found),
     };

@@ -48,7 +48,7 @@ static void topology_takes_options(void **state)
                  "topology 'fake:1': no such chip configuration", &st);
 }
 
-static void memory_of_host_and_device_is_told(void **state)
+static void memory_of_host_and_device_is_reported(void **state)
 {
     (void)state;
     rt_executable_stats stats;
@@ -66,7 +66,7 @@ static void memory_of_host_and_device_is_told(void **state)
     rt_topology_destroy(topology);
 }
 
-static void results_are_told(void **state)
+static void results_are_reported(void **state)
 {
     (void)state;
     bn_status st = {0};
@@ -87,7 +87,7 @@ static void results_are_told(void **state)
     rt_topology_destroy(topology);
 }
 
-static void too_little_device_memory_is_told(void **state)
+static void too_little_device_memory_is_reported(void **state)
 {
     (void)state;
     bn_status st = {0};
@@ -152,9 +152,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(topology_is_described),
         TEST(topology_takes_options),
-        TEST(memory_of_host_and_device_is_told),
-        TEST(results_are_told),
-        TEST(too_little_device_memory_is_told),
+        TEST(memory_of_host_and_device_is_reported),
+        TEST(results_are_reported),
+        TEST(too_little_device_memory_is_reported),
         TEST(forms_of_programs_are_told_apart),
         TEST(optimized_program_is_read),
     };

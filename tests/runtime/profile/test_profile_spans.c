@@ -184,8 +184,8 @@ static void circles_of_scopes_end(void **state)
     assert_string_equal(spans_of(&p), "jit_step 1000+10 10/1");
 }
 
-/* Four executions of a step of JAX on an H100, as XLA 0.11.2 told them, 25 kernels in a CUDA graph
- * each. Their bytes were not made here. */
+/* Four executions of a step of JAX on an H100, as XLA 0.11.2 reported them, 25 kernels in a CUDA
+ * graph each. Their bytes were not made here. */
 static void a_real_profile_is_read(void **state)
 {
     (void)state;

@@ -234,12 +234,12 @@ typedef struct recording {
 } recording;
 
 /* An event with its words. */
-typedef struct told {
+typedef struct logged {
     record_event event;
     size_t at; /* slot */
     uint64_t words[2048];
     size_t bytes;
-} told;
+} logged;
 
 /* The folders of processes in FOLDER: how many; the one at INDEX in order of their names. */
 static inline size_t processes(const char *folder, size_t index, char *path, size_t size)
@@ -292,7 +292,7 @@ static inline void recording_free(recording *r)
 }
 
 /* The next finished event from slot *AT on, which moves behind it. False at the end. */
-static inline bool recording_next(const recording *r, size_t *at, told *t)
+static inline bool recording_next(const recording *r, size_t *at, logged *t)
 {
     for (size_t i = *at ? *at : 1; i < r->count; i++) {
         memcpy(&t->event, r->slots + i * RECORD_SLOT, RECORD_SLOT);
@@ -320,7 +320,7 @@ static inline bool recording_next(const recording *r, size_t *at, told *t)
 }
 
 /* The event of KIND at INDEX among those; false where there are not so many. */
-static inline bool recording_find(const recording *r, int kind, size_t index, told *t)
+static inline bool recording_find(const recording *r, int kind, size_t index, logged *t)
 {
     size_t at = 0;
     while (recording_next(r, &at, t))
@@ -329,7 +329,7 @@ static inline bool recording_find(const recording *r, int kind, size_t index, to
     return false;
 }
 
-static inline void recording_get(const recording *r, int kind, size_t index, told *t)
+static inline void recording_get(const recording *r, int kind, size_t index, logged *t)
 {
     if (!recording_find(r, kind, index, t))
         fail_msg("there is no event %d of kind %d", (int)index, kind);
@@ -337,7 +337,7 @@ static inline void recording_get(const recording *r, int kind, size_t index, tol
 
 static inline size_t recording_count(const recording *r, int kind)
 {
-    told t;
+    logged t;
     size_t at = 0, count = 0;
     while (recording_next(r, &at, &t))
         count += t.event.kind == kind;
@@ -347,7 +347,7 @@ static inline size_t recording_count(const recording *r, int kind)
 /* There are so many whole executions of additions, in the order of their numbers. */
 static inline void recording_executions(const recording *r, size_t at_least)
 {
-    told t;
+    logged t;
     uint64_t number = 0;
     size_t at = 0, executions = 0;
     while (recording_next(r, &at, &t)) {
@@ -369,7 +369,7 @@ typedef struct buffer_end {
 } buffer_end;
 static inline size_t recording_ends(const recording *r, buffer_end *ends, size_t most)
 {
-    told t;
+    logged t;
     size_t at = 0, count = 0;
     while (recording_next(r, &at, &t)) {
         const size_t room = t.event.kind == RECORD_BUFFER_END ? 6 + t.bytes / sizeof *t.words : 0;
@@ -389,7 +389,7 @@ static inline size_t recording_ends(const recording *r, buffer_end *ends, size_t
 static inline bool recording_text(const recording *r, enum record_text what, size_t index,
                                   char *text, size_t size)
 {
-    told t;
+    logged t;
     size_t at = 0;
     while (recording_next(r, &at, &t))
         if (t.event.kind == RECORD_TEXT && t.event.field[0] == what && index-- == 0) {
@@ -400,7 +400,7 @@ static inline bool recording_text(const recording *r, enum record_text what, siz
 }
 
 /* A text that the words end with, from word FIRST on. */
-static inline const char *words_text(const told *t, size_t first)
+static inline const char *words_text(const logged *t, size_t first)
 {
     static char text[4096];
     size_t begin = first * sizeof t->words[0];

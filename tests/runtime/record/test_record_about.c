@@ -49,7 +49,7 @@ static bool has_text(const recording *r, enum record_text what, const char *want
     return false;
 }
 
-static void frameworks_are_told_with_their_versions(void **state)
+static void frameworks_are_recorded_with_their_versions(void **state)
 {
     (void)state;
     const char *folder = new_folder();
@@ -71,7 +71,7 @@ static void has_none(const char *folder)
     rt_client_destroy(recorded_client(NULL));
 }
 
-static void without_a_framework_none_is_told(void **state)
+static void without_a_framework_none_is_named(void **state)
 {
     (void)state;
     const char *folder = new_folder();
@@ -89,7 +89,7 @@ static void runs_itself(const char *folder)
     _exit(9);
 }
 
-static void the_command_is_told(void **state)
+static void the_command_is_recorded(void **state)
 {
     (void)state;
     static const char *const wanted[] = {"test_record_about", "--epochs", "", "a b"};
@@ -113,9 +113,9 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frameworks_are_told_with_their_versions),
-        cmocka_unit_test(without_a_framework_none_is_told),
-        cmocka_unit_test(the_command_is_told),
+        cmocka_unit_test(frameworks_are_recorded_with_their_versions),
+        cmocka_unit_test(without_a_framework_none_is_named),
+        cmocka_unit_test(the_command_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

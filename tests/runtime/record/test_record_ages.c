@@ -72,7 +72,7 @@ static void asks_for_less(const char *folder)
 static void short_structs_are_widened(void **state)
 {
     (void)state;
-    told t;
+    logged t;
     const char *folder = new_folder();
     in_child(asks_for_less, folder);
     recording r = recording_in(folder);
@@ -120,7 +120,7 @@ static void tables_keep_their_length(void **state)
     static const char *const ages[] = {"older", "newer"};
     for (size_t i = 0; i < 2; i++) {
         const char *folder = new_folder();
-        told t;
+        logged t;
         setenv("PJRT_SIM_API", ages[i], 1);
         in_child(looks_at_the_table, folder);
         recording r = recording_in(folder);
@@ -260,7 +260,7 @@ static void what_was_compiled_ahead_is_known_when_it_is_loaded(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told ahead, loaded, t;
+    logged ahead, loaded, t;
     setenv("PJRT_SIM_API", "newer", 1);
     in_child(compiles_ahead_and_loads, folder);
     in_child(compiles_ahead_and_loads, NULL);

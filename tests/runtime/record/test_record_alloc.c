@@ -52,7 +52,7 @@ static const void *base_of(const char *name)
 
 static const void *base_of_loader(void)
 {
-    /* Whoever has thread-local variables calls it. */
+    /* Code with thread-local variables calls it. */
     void *symbol = dlsym(RTLD_DEFAULT, "__tls_get_addr");
     Dl_info info = {0};
     MUST(symbol && dladdr(symbol, &info) && info.dli_fbase);

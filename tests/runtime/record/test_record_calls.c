@@ -54,7 +54,7 @@ static void assert_kept(const recording *r, const uint64_t *hash, const char *fo
 
 static void head_names_the_process(const recording *r)
 {
-    told t;
+    logged t;
     char text[4096];
     struct stat info;
     assert_int_equal(r->head.parent, getpid());
@@ -86,7 +86,7 @@ static void head_names_the_process(const recording *r)
 /* The handle of the executable. */
 static uint64_t compile_names_its_program(const recording *r)
 {
-    told t, about;
+    logged t, about;
     double flops, bytes;
     recording_get(r, RECORD_COMPILE, 0, &t);
     assert_int_equal(t.event.flags, 0);
@@ -104,7 +104,7 @@ static uint64_t compile_names_its_program(const recording *r)
     memcpy(&flops, &about.event.field[2], sizeof flops);
     memcpy(&bytes, &about.event.field[3], sizeof bytes);
     assert_true(flops == 4 && bytes == 48);
-    told device;
+    logged device;
     recording_get(r, RECORD_DEVICE, 0, &device);
     const uint64_t wanted[] = {1, device.event.field[0], PJRT_Buffer_Type_F32, 1,
                                4, strlen("jit_add")};
@@ -115,7 +115,7 @@ static uint64_t compile_names_its_program(const recording *r)
 
 static void data_flows(const recording *r, uint64_t executable)
 {
-    told a, b, run, complete, to_host, t;
+    logged a, b, run, complete, to_host, t;
     buffer_end ends[3];
     recording_get(r, RECORD_BUFFER, 0, &a);
     recording_get(r, RECORD_BUFFER, 1, &b);
@@ -165,7 +165,7 @@ static void data_flows(const recording *r, uint64_t executable)
     assert_true(t.at > complete.at);
 }
 
-static void a_program_is_told_in_order(void **state)
+static void a_program_is_recorded_in_order(void **state)
 {
     (void)state;
     const char *folder = new_folder();
@@ -193,7 +193,7 @@ static void without_clocks_there_are_none(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told t;
+    logged t;
     setenv(RECORD_ENV_CPU, "0", 1);
     in_child(adds, folder);
     unsetenv(RECORD_ENV_CPU);
@@ -253,7 +253,7 @@ static void makes_a_client_with_options(const char *folder)
 }
 
 /* A recording that does not begin must not change how many devices a program has. */
-static void clients_are_told_their_devices_recorded_or_not(void **state)
+static void clients_get_their_devices_recorded_or_not(void **state)
 {
     (void)state;
     setenv(RECORD_ENV_CPU_DEVICES, "1", 1);
@@ -290,7 +290,7 @@ static void donation_shows(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told argument, kept, run;
+    logged argument, kept, run;
     buffer_end ends[3];
     in_child(donates, folder);
     recording r = recording_in(folder);
@@ -337,11 +337,11 @@ static void fails(const char *folder)
     MUST(rt_live().errors == 0);
 }
 
-static void failures_are_told_and_passed_on(void **state)
+static void failures_are_recorded_and_returned(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told t, complete;
+    logged t, complete;
     char text[4096];
     in_child(fails, folder);
     recording r = recording_in(folder);
@@ -381,12 +381,12 @@ static void submits(const char *folder)
     runner_free(&r);
 }
 
-/* Nobody asked for the ends, and each is told once. */
-static void ends_are_told_once(void **state)
+/* The program did not ask for the ends, and each is recorded once. */
+static void ends_are_recorded_once(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told run, complete;
+    logged run, complete;
     in_child(submits, folder);
     recording r = recording_in(folder);
     assert_int_equal(recording_count(&r, RECORD_EXECUTE), IN_FLIGHT);
@@ -426,11 +426,11 @@ static void loads(const char *folder)
     runner_free(&r);
 }
 
-static void loaded_executables_are_told(void **state)
+static void loaded_executables_are_recorded(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told compile, t;
+    logged compile, t;
     in_child(loads, folder);
     recording r = recording_in(folder);
     recording_get(&r, RECORD_COMPILE, 1, &compile);
@@ -447,15 +447,15 @@ static void loaded_executables_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_is_told_in_order),
+        cmocka_unit_test(a_program_is_recorded_in_order),
         cmocka_unit_test(written_without_a_mapping_it_is_the_same),
         cmocka_unit_test(without_clocks_there_are_none),
         cmocka_unit_test(without_a_folder_nothing_is_written),
-        cmocka_unit_test(clients_are_told_their_devices_recorded_or_not),
+        cmocka_unit_test(clients_get_their_devices_recorded_or_not),
         cmocka_unit_test(donation_shows),
-        cmocka_unit_test(failures_are_told_and_passed_on),
-        cmocka_unit_test(ends_are_told_once),
-        cmocka_unit_test(loaded_executables_are_told),
+        cmocka_unit_test(failures_are_recorded_and_returned),
+        cmocka_unit_test(ends_are_recorded_once),
+        cmocka_unit_test(loaded_executables_are_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void donate_once(const runner *r, bool keep)
  * kept, '-' nobody asked. */
 static char answer_of(const recording *r, size_t index)
 {
-    told t;
+    logged t;
     recording_get(r, RECORD_EXECUTE, index, &t);
     const size_t words = 6 + (uint32_t)(t.words[0] >> 32);
     if (!(t.event.flags & RECORD_ASKED)) {
@@ -241,9 +241,9 @@ static void ends_with_an_error(const char *folder)
     runner_free(&r);
 }
 
-static size_t ends_told(const recording *r, uint64_t number)
+static size_t ends_logged(const recording *r, uint64_t number)
 {
-    told t;
+    logged t;
     size_t count = 0;
     for (size_t i = 0; recording_find(r, RECORD_COMPLETE, i, &t); i++)
         count += t.event.field[0] == number;
@@ -253,7 +253,7 @@ static size_t ends_told(const recording *r, uint64_t number)
 static void what_ended_within_the_call_needs_no_callback(void **state)
 {
     (void)state;
-    told t;
+    logged t;
     const char *folder = new_folder();
     in_child(ends_within_the_call, folder);
     recording r = recording_in(folder);
@@ -261,7 +261,7 @@ static void what_ended_within_the_call_needs_no_callback(void **state)
     for (size_t i = 0; i < 2 * ADDITIONS; i++) {
         recording_get(&r, RECORD_EXECUTE, i, &t);
         assert_true(t.event.flags & RECORD_ENDED);
-        assert_int_equal(ends_told(&r, t.event.field[4]), 0);
+        assert_int_equal(ends_logged(&r, t.event.field[4]), 0);
     }
     recording_free(&r);
     folder = new_folder();
@@ -270,7 +270,7 @@ static void what_ended_within_the_call_needs_no_callback(void **state)
     for (size_t i = 0; i < ADDITIONS; i++) {
         recording_get(&r, RECORD_EXECUTE, i, &t);
         assert_false(t.event.flags & RECORD_ENDED);
-        assert_int_equal(ends_told(&r, t.event.field[4]), 1);
+        assert_int_equal(ends_logged(&r, t.event.field[4]), 1);
     }
     recording_free(&r);
 }
@@ -310,7 +310,7 @@ static void a_long_row_of_ends_takes_few_slots(void **state)
         const char *folder = new_folder();
         buffer_end *ends = calloc(ROW + 2, sizeof *ends);
         size_t at = 0, results = 0, longest = 0;
-        told t;
+        logged t;
         setenv("BENCH_RECORD_MAPPED", mapped ? "1" : "0", 1);
         in_child(ends_a_row, folder);
         unsetenv("BENCH_RECORD_MAPPED");

@@ -215,7 +215,7 @@ static void forks(const char *folder)
     }
     int status = -1;
     MUST(waitpid(child, &status, 0) == child && status == 0);
-    /* One that only gives back what it inherited, as a collector of garbage does, has no file. */
+    /* One that only releases what it inherited, as a collector of garbage does, has no file. */
     rt_buffer *buffer = floats(&r, 1);
     pid_t idle = fork();
     MUST(idle >= 0);
@@ -242,7 +242,7 @@ static void forked_processes_have_files_of_their_own(void **state)
     uint32_t pids[2], parents[2];
     size_t counts[2];
     for (size_t i = 0; i < 2; i++) {
-        told t;
+        logged t;
         processes(folder, i, path, sizeof path);
         recording r = recording_of(path);
         pids[i] = r.head.pid;
@@ -357,7 +357,7 @@ static void threads_are_told_apart(void **state)
     uint32_t threads[THREADS];
     size_t counts[THREADS] = {0}, known = 0, at = 0, names = 0;
     char text[64];
-    told t;
+    logged t;
     while (recording_next(&r, &at, &t)) {
         size_t i = 0;
         if (t.event.kind != RECORD_EXECUTE)
@@ -368,7 +368,7 @@ static void threads_are_told_apart(void **state)
         if (i == known)
             threads[known++] = t.event.thread;
         counts[i]++;
-        /* Of another thread than the main one, the main one's clock is told. */
+        /* Of another thread than the main one, the main one's clock is recorded. */
         assert_true(t.event.thread != r.head.main_thread && t.words[3] > 0);
     }
     assert_int_equal(known, THREADS);

@@ -94,7 +94,7 @@ static int other_symbols(void)
     return 0;
 }
 
-/* Preloaded, and given as the plugin's path, and the plugin itself used beside. */
+/* Preloaded, and given as the plugin's path, and the plugin itself used, too. */
 static int both_ways(void)
 {
     setenv(RECORD_ENV_PLUGIN, built("pjrt_sim"), 1);
@@ -214,7 +214,7 @@ static void plugins_are_told_apart(void **state)
     char text[64];
     preloaded("two-plugins", folder);
     recording r = recording_in(folder);
-    told t;
+    logged t;
     recording_get(&r, RECORD_PLUGIN, 0, &t);
     assert_int_equal(t.event.field[0], 0);
     assert_non_null(strstr(words_text(&t, 0), "libpjrt_sim.so"));

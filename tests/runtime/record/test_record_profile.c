@@ -160,7 +160,7 @@ static size_t touching(const recording *r, const char *folder)
     size_t at = 0, out = 0;
     record_profile head;
     char *bytes = NULL;
-    told t;
+    logged t;
     assert_true(profile_in(folder, &head, &bytes));
     free(bytes);
     while (recording_next(r, &at, &t)) {
@@ -275,7 +275,7 @@ static void it_ends_where_the_recording_has_ended(void **state)
     spans_in(folder, RECORD_PROFILE_NO_ROOM);
 }
 
-/* Nobody would read what it told. */
+/* Nobody would read its profile. */
 static void it_does_not_begin_after_the_recording_has_ended(void **state)
 {
     (void)state;

@@ -173,11 +173,11 @@ static void transfers(const char *folder)
     raw_free(&r);
 }
 
-/* ---- what is told ---------------------------------------------------------------------------- */
+/* ---- recorded events ------------------------------------------------------------------------- */
 
-static bool has_ended(const recording *r, const told *transfer)
+static bool has_ended(const recording *r, const logged *transfer)
 {
-    told t;
+    logged t;
     for (size_t i = 0; recording_find(r, RECORD_COMPLETE, i, &t); i++)
         if (t.event.field[0] == transfer->event.field[5] && t.event.time >= transfer->event.time)
             return true;
@@ -187,7 +187,7 @@ static bool has_ended(const recording *r, const told *transfer)
 /* Transfer INDEX is of SIZE bytes. */
 static void assert_sent(const recording *r, size_t index, uint64_t size)
 {
-    told t;
+    logged t;
     const bool fails = size > 100;
     recording_get(r, RECORD_TO_DEVICE, index, &t);
     assert_int_equal(t.event.flags, fails ? RECORD_FAILED : 0);
@@ -213,11 +213,11 @@ static void reads_by_address(const char *folder)
     raw_free(&r);
 }
 
-static void a_read_without_a_copy_is_told(void **state)
+static void a_read_without_a_copy_is_recorded(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told t, buffer;
+    logged t, buffer;
     in_child(reads_by_address, folder);
     recording r = recording_in(folder);
     assert_int_equal(recording_count(&r, RECORD_TO_HOST), 1);
@@ -231,11 +231,11 @@ static void a_read_without_a_copy_is_told(void **state)
     recording_free(&r);
 }
 
-static void transfers_to_the_device_are_told(void **state)
+static void transfers_to_the_device_are_recorded(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told t;
+    logged t;
     in_child(transfers, folder);
     in_child(transfers, NULL);
     recording r = recording_in(folder);
@@ -328,8 +328,8 @@ static void real_plugins_have_them_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_read_without_a_copy_is_told),
-        cmocka_unit_test(transfers_to_the_device_are_told),
+        cmocka_unit_test(a_read_without_a_copy_is_recorded),
+        cmocka_unit_test(transfers_to_the_device_are_recorded),
         cmocka_unit_test(calls_are_replaced_from_their_version_on),
         cmocka_unit_test(real_plugins_have_them_there),
     };

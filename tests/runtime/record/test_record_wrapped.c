@@ -149,10 +149,10 @@ static void makes_buffers(const char *folder)
 }
 
 /* Buffer INDEX is made in way HOW with TYPE, BYTES and COUNT dimensions DIMS. */
-static told assert_made(const recording *r, size_t index, enum record_buffer how, int type,
-                        uint64_t bytes, const uint64_t *dims, size_t count)
+static logged assert_made(const recording *r, size_t index, enum record_buffer how, int type,
+                          uint64_t bytes, const uint64_t *dims, size_t count)
 {
-    told t;
+    logged t;
     recording_get(r, RECORD_BUFFER, index, &t);
     assert_int_equal(t.event.flags, 0);
     assert_true(t.event.field[0] >= t.event.time && t.event.field[3] != 0);
@@ -163,12 +163,12 @@ static told assert_made(const recording *r, size_t index, enum record_buffer how
     return t;
 }
 
-static void ways_to_make_a_buffer_are_told(void **state)
+static void ways_to_make_a_buffer_are_recorded(void **state)
 {
     (void)state;
     static const uint64_t dims[2] = {3, 5}, seven[1] = {7}, four[1] = {4};
     const char *folder = new_folder();
-    told t, argument, device[2];
+    logged t, argument, device[2];
     in_child(makes_buffers, folder);
     in_child(makes_buffers, NULL);
     recording r = recording_in(folder);
@@ -194,11 +194,11 @@ static void ways_to_make_a_buffer_are_told(void **state)
     recording_free(&r);
 }
 
-static void parts_that_are_read_and_deleted_memory_are_told(void **state)
+static void partial_reads_and_deleted_memory_are_recorded(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told t, made, argument, complete;
+    logged t, made, argument, complete;
     buffer_end ends[16];
     in_child(makes_buffers, folder);
     recording r = recording_in(folder);
@@ -250,11 +250,11 @@ static void executes_on_two(const char *folder)
     raw_free(&r);
 }
 
-static void an_execution_on_two_devices_tells_both(void **state)
+static void an_execution_on_two_devices_lists_both(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told run, a, b, complete;
+    logged run, a, b, complete;
     buffer_end ends[4];
     int ended[2] = {0, 0};
     in_child(executes_on_two, folder);
@@ -289,9 +289,9 @@ static void an_execution_on_two_devices_tells_both(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ways_to_make_a_buffer_are_told),
-        cmocka_unit_test(parts_that_are_read_and_deleted_memory_are_told),
-        cmocka_unit_test(an_execution_on_two_devices_tells_both),
+        cmocka_unit_test(ways_to_make_a_buffer_are_recorded),
+        cmocka_unit_test(partial_reads_and_deleted_memory_are_recorded),
+        cmocka_unit_test(an_execution_on_two_devices_lists_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -255,7 +255,7 @@ static void one_unknown_attribute_refuses_all(void **state)
 }
 
 /* Where something is not known the rest still tells for which devices the program is. */
-static void devices_are_found_beside_what_is_not_known(void **state)
+static void devices_are_found_among_unreadable_attributes(void **state)
 {
     (void)state;
     static const struct {
@@ -302,7 +302,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_is_refused_by_name),
         cmocka_unit_test(no_prefix_is_believed),
         cmocka_unit_test(one_unknown_attribute_refuses_all),
-        cmocka_unit_test(devices_are_found_beside_what_is_not_known),
+        cmocka_unit_test(devices_are_found_among_unreadable_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

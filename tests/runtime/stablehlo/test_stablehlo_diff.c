@@ -131,7 +131,7 @@ static void assert_first(const char *from, const char *to, shlo_reason reason, c
     drop(&t);
 }
 
-static void each_reason_is_told(void **state)
+static void each_reason_is_reported(void **state)
 {
     (void)state;
     assert_first("stablehlo.negate", "stablehlo.abs", SHLO_WHY_OP,
@@ -174,7 +174,7 @@ static void signatures_are_compared(void **state)
 }
 
 /* One difference, and not all that follows from it. */
-static void what_follows_is_not_told_again(void **state)
+static void users_of_a_change_are_not_reported(void **state)
 {
     (void)state;
     two t = compare_with("stablehlo.add %arg0", "stablehlo.maximum %arg0");
@@ -413,9 +413,9 @@ int main(void)
         cmocka_unit_test(names_of_types_and_attributes_count),
         cmocka_unit_test(an_order_that_nothing_depends_on_does_not_count),
         cmocka_unit_test(the_order_of_operands_counts),
-        cmocka_unit_test(each_reason_is_told),
+        cmocka_unit_test(each_reason_is_reported),
         cmocka_unit_test(signatures_are_compared),
-        cmocka_unit_test(what_follows_is_not_told_again),
+        cmocka_unit_test(users_of_a_change_are_not_reported),
         cmocka_unit_test(statements_are_added_and_removed),
         cmocka_unit_test(regions_are_compared),
         cmocka_unit_test(regions_are_not_mixed_up),

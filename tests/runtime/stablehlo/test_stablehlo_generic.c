@@ -1,5 +1,5 @@
 /* test_stablehlo_generic.c - programs in MLIR's generic form and in the usual one are the same, op
- * by op and as a whole; what differs is found across the forms; and what cannot be told is refused.
+ * by op and as a whole; differences are found across the forms; and unreadable forms are refused.
  */
 #include "tests/runtime/stablehlo/stablehlo_fixture.h"
 
@@ -293,7 +293,7 @@ static void older_generic_texts_are_the_same(void **state)
 }
 
 /* One graph has an op in a form that is not known, the other in generic form. */
-static void what_cannot_be_told_is_refused(void **state)
+static void unreadable_forms_are_refused(void **state)
 {
     (void)state;
     bn_status st = {0};
@@ -324,7 +324,7 @@ int main(void)
         cmocka_unit_test(what_functions_say_is_compared),
         cmocka_unit_test(a_whole_program_is_the_same),
         cmocka_unit_test(older_generic_texts_are_the_same),
-        cmocka_unit_test(what_cannot_be_told_is_refused),
+        cmocka_unit_test(unreadable_forms_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,7 +165,7 @@ static char *takers(int count, const int *order, const char *value)
 }
 
 /* The users of the change are in another order, too. */
-static void what_follows_in_a_shuffle_is_not_told(void **state)
+static void users_in_a_shuffle_are_not_reported(void **state)
 {
     (void)state;
     uint64_t seed = 3;
@@ -262,7 +262,7 @@ int main(void)
         cmocka_unit_test(no_order_of_equal_ops_counts),
         cmocka_unit_test(shuffled_statements_are_the_same),
         cmocka_unit_test(one_change_is_found_in_a_shuffle),
-        cmocka_unit_test(what_follows_in_a_shuffle_is_not_told),
+        cmocka_unit_test(users_in_a_shuffle_are_not_reported),
         cmocka_unit_test(regions_may_stand_elsewhere),
         cmocka_unit_test(equal_constants_do_not_lead_astray),
     };

@@ -107,7 +107,7 @@ struct PJRT_SerializedExecutable {
     char *bytes;
 };
 
-/* Objects not yet given back. */
+/* Objects not yet released. */
 EXPORT int64_t FakePjrtLive(void);
 /* SIZE zeroed bytes that are counted; never NULL. */
 void *fake_object_new(size_t size);

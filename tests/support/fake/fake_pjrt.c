@@ -6,7 +6,7 @@
  * runtime. A program is StableHLO text of which only the signature of @main is
  * read; an execution gives zeros of the result types after a set delay, one
  * execution after the other, as a device would. Every object is counted, so a
- * test can ask for what was not given back (FakePjrtLive). Not thread-safe, and
+ * test can ask for what was not released (FakePjrtLive). Not thread-safe, and
  * without threads: an event is a point in time. Links to nothing of ours.
  * Source of the ABI: pjrt_c_api.h of openxla/xla.
  *

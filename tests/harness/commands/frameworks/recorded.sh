@@ -1,4 +1,4 @@
-# recorded.sh - training scripts under the recorder: what they say of themselves beside what bench says
+# recorded.sh - training scripts under the recorder: their own figures against bench's
 # of their recording. Sourced after tests/support/cli.sh. The array record_options goes to each bench
 # record, and the command $looks, steps or doctor, looks at each recording.
 # shellcheck shell=bash
@@ -22,14 +22,14 @@ recorded() {
     cp "$folder/out" "$folder/$name.$looks"
 }
 
-# judge CODE NAME...: Python CODE with `own` and `told`, what the script and bench said of each NAME, and
+# judge CODE NAME...: Python CODE with `own` and `seen`, the script's and bench's report of each NAME, and
 # with what $definitions defines.
 judge() {
     "$python" - "$folder" "$looks" "$definitions" "$@" 2>&1 <<'PYTHON' | tail -n 1
 import json, statistics, sys
 folder, looks, definitions, code = sys.argv[1:5]
 own = [json.load(open(f"{folder}/{n}.json")) for n in sys.argv[5:]]
-told = [json.load(open(f"{folder}/{n}.{looks}")) for n in sys.argv[5:]]
+seen = [json.load(open(f"{folder}/{n}.{looks}")) for n in sys.argv[5:]]
 exec(definitions)
 exec(code)
 PYTHON
@@ -37,7 +37,7 @@ PYTHON
 
 # What judgements of bench steps go by. What is compared, in ns, goes to the figures.
 definitions='
-steps = told
+steps = seen
 def part(i, name, figure="median_ns"):
     return steps[i]["ledger"][name][figure]
 def near(what, got, wanted, share):
@@ -120,6 +120,6 @@ near("idle", idle(2) - idle(0), slept(2), 0.05)
 assert abs(more_work(2) - more_on_cpu(2)) < 0.25e6, "sleep is called work"
 ' base host sleep
     }
-    live "$1: 5 ms of host work and of sleep are told apart, and the wall is the script's own" planted \
+    live "$1: 5 ms of host work and of sleep are separated, and the wall is the script's own" planted \
         busy_machine
 }

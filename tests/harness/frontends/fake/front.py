@@ -106,8 +106,8 @@ def times(request, report):
 
 def flags(request):
     """What a script tells of its environment, where bench put its files included."""
-    told = {k: v for k, v in os.environ.items() if k.startswith(("BENCH_RECORD", "JAX_", "PJRT_"))}
-    return {"PATH_OF_THIS_RUN": request["report"], **told}
+    settings = {k: v for k, v in os.environ.items() if k.startswith(("BENCH_RECORD", "JAX_", "PJRT_"))}
+    return {"PATH_OF_THIS_RUN": request["report"], **settings}
 
 
 def head(name, request):

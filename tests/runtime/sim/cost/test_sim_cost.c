@@ -235,7 +235,7 @@ static void test_loops(void **state)
 }
 
 /* As JAX writes scan: the count is one of several values, and the body calls a function
- * that hands on what it does not change. */
+ * that passes unchanged values on. */
 static void test_scan(void **state)
 {
     (void)state;

@@ -58,14 +58,14 @@ namesakes() {
     holds '
 [r] = records
 runs = [x for x in r["executions"] if x["per_step"]]
-told = [x for x in runs if x["device_ns"] is not None]
-assert len(runs) == 3 and len(told) >= 2, [(x["device_ns"], x["device_note"]) for x in runs]
-for x in told:
+timed = [x for x in runs if x["device_ns"] is not None]
+assert len(runs) == 3 and len(timed) >= 2, [(x["device_ns"], x["device_note"]) for x in runs]
+for x in timed:
     assert abs(x["device_ns"] + 5e5 - x["pjrt_ns"]) < 0.02 * x["pjrt_ns"], (x["device_ns"], x["pjrt_ns"])
     assert x["device_time_source"] == "slope", x["device_time_source"]
 '
 }
-live "graphs of one name are told apart, or not told" namesakes busy_stores "$store"
+live "graphs of one name are separated, or reported as unknown" namesakes busy_stores "$store"
 made_by namesakes
 report "and not by the profiler, which does not tell them apart" "$(
     holds '

@@ -80,7 +80,7 @@ for r in records:
 }
 
 # Settings, more arguments, the class in each mode, exit code, what is said. Runs that wait for a timeout
-# wait beside the other rows, each in a folder of its own.
+# wait concurrently with the other rows, each in a folder of its own.
 row=0
 while IFS='|' read -r settings arguments classes code text; do
     row=$((row + 1))

@@ -144,7 +144,7 @@ static inline void sim_adder_free(sim_adder *a)
     rt_client_destroy(a->client);
 }
 
-/* One execution submitted; its result is given back at once, its event is the caller's. */
+/* One execution submitted; its result is released at once, its event is the caller's. */
 static inline rt_event *sim_submit(sim_adder *a)
 {
     bn_status st = {0};

@@ -296,7 +296,7 @@ static const char on_device_2[] = {3 << 3 | 2, 6, 9 << 3 | 2, 4, 3 << 3 | 2, 2, 
 
 static const char no_wishes[] = {3 << 3 | 2, 0};
 
-static void an_executable_tells_its_device(void **state)
+static void an_executable_reports_its_device(void **state)
 {
     (void)state;
     static const char want[] = {1 << 3, 1, 2 << 3, 1, 3 << 3 | 2, 2, 1 << 3, 2};
@@ -353,7 +353,7 @@ static void replicas_and_options_are_refused(void **state)
 }
 
 /* Callers need not clear what they pass. */
-static void figures_are_told_into_what_nobody_cleared(void **state)
+static void figures_are_written_into_uncleared_structs(void **state)
 {
     (void)state;
     sim_adder a = sim_adder_new("");
@@ -421,9 +421,9 @@ int main(void)
         T(copies_that_cannot_be_are_refused),
         T(a_layout_is_row_major),
         T(host_data_may_have_strides),
-        T(an_executable_tells_its_device),
+        T(an_executable_reports_its_device),
         T(replicas_and_options_are_refused),
-        T(figures_are_told_into_what_nobody_cleared),
+        T(figures_are_written_into_uncleared_structs),
         T(what_is_missing_says_so_by_name),
     };
     return cmocka_run_group_tests(tests, sim_api_setup, NULL);

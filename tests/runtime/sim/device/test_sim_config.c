@@ -300,8 +300,8 @@ static void a_report_is_written_at_the_end(void **state)
     unlink(path);
 }
 
-/* Whoever set no seed can have the same disturbances again. */
-static void a_report_tells_the_seed(void **state)
+/* Without a set seed the same disturbances can be drawn again. */
+static void a_report_has_the_seed(void **state)
 {
     (void)state;
     char settings[400], path[300], *text = NULL;
@@ -434,7 +434,7 @@ int main(void)
         T(bad_settings_are_refused),
         T(bad_environment_and_files_are_refused),
         T(a_report_is_written_at_the_end),
-        T(a_report_tells_the_seed),
+        T(a_report_has_the_seed),
         T(an_older_plugin_does_what_it_can),
         T(a_newer_plugin_does_all),
         T(another_age_is_refused),

@@ -295,7 +295,7 @@ static void wandering_forgets_at_its_rate(void **state)
     for (int i = 0; i < PROCESSES; i++)
         log_factors("seed=2 wander_sd=0.1 wander_executions=20", i, &fresh[i], 1);
     assert_normal(fresh, PROCESSES, 0.1);
-    /* It is beside the jitter, which draws what it draws without. */
+    /* It is added to the jitter, whose draws it leaves unchanged. */
     log_factors("seed=2 jitter=0.1", 0, fresh, COUNT);
     double both[20];
     log_factors("seed=2 jitter=0.1 wander_sd=0.1 wander_executions=20", 0, both, 20);

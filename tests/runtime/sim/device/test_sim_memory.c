@@ -230,7 +230,7 @@ static void wrong_arguments_are_refused(void **state)
     rt_client second = client_on(a.client, 1);
     pair[1] = sim_floats(&second, 4, 1);
     assert_fails(rt_execute(a.executable, pair, 2, NULL, 0, &result, &done, &st), BN_EXECUTE,
-                 "argument 1 lies on device 1", &st);
+                 "argument 1 is on device 1", &st);
     rt_buffer_release(a.client, pair[1]);
     assert_null(result);
     assert_null(done);

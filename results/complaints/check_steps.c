@@ -1,5 +1,5 @@
 /*
- * look.c - the steps that rules are held against.
+ * check_steps.c - finds the steps that the rules are checked on.
  */
 #include "results/complaints/complaints_priv.h"
 
@@ -29,8 +29,7 @@ static double cost_of(const rec_process *p, const rec_execution *e)
                                                        : e->end_ns - e->begin_ns);
 }
 
-/* The names of P's programs with the cost of their executions, one behind the other that are of one
- * stem; NULL without memory. */
+/* P's programs with the cost of their executions, sorted by stem; NULL without memory. */
 static named *list_names(const rec_process *p)
 {
     named *list = calloc(p->program_count + 1, sizeof *list);
@@ -62,7 +61,8 @@ static void main_name(const rec_process *p, char *name, size_t size)
     free(list);
 }
 
-/* Tries OPTIONS again with the program that stands for most of P's work, then with all steps. */
+/* Tries OPTIONS again with the program that most of P's device time is spent on, then with all
+ * steps. */
 static bool try_again(const rec_recording *recording, const rec_process *p,
                       const rec_options *options, rec_steps **steps)
 {

@@ -1,6 +1,6 @@
 /*
- * beside.c - what lies beside this program's file, where a build or an installation put it, and
- * who may put what there, or into another folder.
+ * own_files.c - files that a build or an installation put next to this program, and checks that no
+ * other user can have replaced a file or folder.
  */
 #include "runtime/base/base.h"
 
@@ -18,8 +18,9 @@ void bn_own_folder(char *folder, size_t size)
     *(slash ? slash : folder) = '\0';
 }
 
-/* Root, the user, and whoever owns this program, could have the user run anything anyway. */
-static bool known_owner(const struct stat *info, const struct stat *program)
+/* Root, the user and the program's owner are trusted: they could make the user run anything anyway.
+ */
+static bool is_trusted_owner(const struct stat *info, const struct stat *program)
 {
     return info->st_uid == 0 || info->st_uid == geteuid() || info->st_uid == program->st_uid;
 }
@@ -29,8 +30,8 @@ static bool others_may_write(const struct stat *info)
     return info->st_mode & (S_IWGRP | S_IWOTH);
 }
 
-/* Whoever may write the program's own folder can put another program there, or, where the folder is
- * shared like /tmp, has only files of his own there. */
+/* Whether PATH is the program's own folder. Its writers are not checked: they can replace the
+ * program itself, or, in a folder shared like /tmp, only their own files. */
 static bool is_own_folder(const char *path)
 {
     struct stat info, own;
@@ -40,12 +41,11 @@ static bool is_own_folder(const char *path)
            own.st_ino == info.st_ino;
 }
 
-/* PATH, of which INFO is, belongs to a stranger: it is as good as not there, but PASSED says that
- * it is. */
-static bn_code pass_over(const char *path, const struct stat *info, bn_text *passed)
+/* Treats PATH, which another user owns, as absent, and appends it to PASSED. */
+static bn_code report_stranger(const char *path, const struct stat *info, bn_text *passed)
 {
     char plain[PATH_MAX];
-    /* The place of a link is at fault, not what it leads to. */
+    /* A link is named itself, not its target. */
     const char *shown = !S_ISLNK(info->st_mode) && realpath(path, plain) ? plain : path;
     if (passed)
         bn_text_printf(passed, "%s%s belongs to another user", passed->length > 0 ? ", " : "",
@@ -53,22 +53,22 @@ static bn_code pass_over(const char *path, const struct stat *info, bn_text *pas
     return BN_NOT_FOUND;
 }
 
-/* Whether nobody may write PATH, a file or folder, who could not have the user run anything anyway.
- */
-static bn_code check_one(const char *path, const struct stat *program, bn_text *passed,
-                         bn_status *st)
+/* BN_OK where only trusted users own and may write PATH, a file or folder. */
+static bn_code check_writers(const char *path, const struct stat *program, bn_text *passed,
+                             bn_status *st)
 {
     struct stat info;
     char plain[PATH_MAX];
     if (stat(path, &info) != 0)
         return BN_NOT_FOUND;
-    if (!known_owner(&info, program))
-        return pass_over(path, &info, passed);
+    if (!is_trusted_owner(&info, program))
+        return report_stranger(path, &info, passed);
     if (others_may_write(&info))
-        return bn_fail(st, BN_INVALID,
-                       "%s: others may write it, so it is not run, nor what is in it; chmod go-w "
-                       "makes it yours alone",
-                       realpath(path, plain) ? plain : path);
+        return bn_fail(
+            st, BN_INVALID,
+            "%s: other users may write it, so it is not run, nor what is in it; chmod go-w "
+            "takes their permission away",
+            realpath(path, plain) ? plain : path);
     return BN_OK;
 }
 
@@ -79,21 +79,22 @@ bn_code bn_own_file(const char *folder, const char *file, bn_text *passed, bn_st
     const int length = snprintf(path, sizeof path, "%s/%s", folder, file);
     if (length >= PATH_MAX || stat("/proc/self/exe", &program) != 0 || lstat(path, &info) != 0)
         return BN_NOT_FOUND;
-    /* A link belongs to whoever says where it leads. */
-    if (!known_owner(&info, &program))
-        return pass_over(path, &info, passed);
+    /* The owner of a link decides where it leads, so that owner counts. */
+    if (!is_trusted_owner(&info, &program))
+        return report_stranger(path, &info, passed);
     if (is_own_folder(folder))
         return BN_OK;
     bn_code code = BN_OK;
     for (char *end = path + strlen(folder); code == BN_OK && end; end = strchr(end + 1, '/')) {
         *end = '\0';
-        code = check_one(path, &program, passed, st);
+        code = check_writers(path, &program, passed, st);
         *end = '/';
     }
-    return code == BN_OK && !S_ISLNK(info.st_mode) ? check_one(path, &program, passed, st) : code;
+    return code == BN_OK && !S_ISLNK(info.st_mode) ? check_writers(path, &program, passed, st)
+                                                   : code;
 }
 
-/* By whom, beside the user, a folder may be owned. */
+/* The program's file and the root folder: their owners are trusted, besides the user. */
 typedef struct owners {
     struct stat program, top;
 } owners;
@@ -103,21 +104,22 @@ static bool find_owners(owners *who)
     return stat("/proc/self/exe", &who->program) == 0 && stat("/", &who->top) == 0;
 }
 
-static bool names_hold(const struct stat *folder, const owners *who)
+static bool is_protected(const struct stat *folder, const owners *who)
 {
     if (others_may_write(folder) && !(folder->st_mode & S_ISVTX))
         return false;
-    /* Whoever owns the top could rename all: where root has no number of its own, it has that. */
-    return known_owner(folder, &who->program) || folder->st_uid == who->top.st_uid;
+    /* The owner of the root folder could rename everything anyway. In a container it may be another
+     * number than 0. */
+    return is_trusted_owner(folder, &who->program) || folder->st_uid == who->top.st_uid;
 }
 
-bool bn_names_hold_in(const struct stat *folder)
+bool bn_folder_protected(const struct stat *folder)
 {
     owners who;
-    return find_owners(&who) && names_hold(folder, &who);
+    return find_owners(&who) && is_protected(folder, &who);
 }
 
-bool bn_names_hold(const char *folder, char whole[PATH_MAX])
+bool bn_path_protected(const char *folder, char whole[PATH_MAX])
 {
     owners who;
     struct stat info;
@@ -128,7 +130,7 @@ bool bn_names_hold(const char *folder, char whole[PATH_MAX])
     }
     const bool known = find_owners(&who);
     strcpy(at, whole);
-    while (known && stat(*at ? at : "/", &info) == 0 && names_hold(&info, &who)) {
+    while (known && stat(*at ? at : "/", &info) == 0 && is_protected(&info, &who)) {
         char *slash = strrchr(at, '/');
         if (!slash)
             return true;

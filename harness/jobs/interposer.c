@@ -1,6 +1,6 @@
 /*
- * way.c - puts the recorder between a program and its runtime: by the environment variables that
- * JAX and PyTorch/XLA read, or, where a framework loads its plugin from a fixed path, by
+ * interposer.c - puts the recorder between a program and its runtime: by the environment variables
+ * that JAX and PyTorch/XLA read, or, where a framework loads its plugin from a fixed path, by
  * preloading.
  *
  * The user's own variables are kept, unless --runtime replaces them. Variables as in
@@ -39,41 +39,42 @@ static const char *variable(const char *name)
     return value ? value : "";
 }
 
-static bn_code set_variable(job_way *way, const char *name, const char *value, bn_status *st)
+static bn_code set_variable(job_interposer *interposer, const char *name, const char *value,
+                            bn_status *st)
 {
-    if (json_object_set_new(way->variables, name, json_string(value)) != 0)
+    if (json_object_set_new(interposer->variables, name, json_string(value)) != 0)
         return bn_fail(st, BN_INVALID, "%s would be '%s', which is not UTF-8", name, value);
     return BN_OK;
 }
 
 /* Adds a conflict that keeps a framework from the recorder. */
-static void BN_PRINTF(2, 3) add_conflict(job_way *way, const char *format, ...)
+static void BN_PRINTF(2, 3) add_conflict(job_interposer *interposer, const char *format, ...)
 {
-    char text[sizeof way->blocked];
+    char text[sizeof interposer->blocked];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    bn_text_printf(&way->conflicts, "%s\n", text);
-    if (!way->blocked[0])
-        snprintf(way->blocked, sizeof way->blocked, "%s", text);
+    bn_text_printf(&interposer->conflicts, "%s\n", text);
+    if (!interposer->blocked[0])
+        snprintf(interposer->blocked, sizeof interposer->blocked, "%s", text);
 }
 
 /* Adds the conflict that the user's NAME is kept, with the consequence WHAT. */
-static void keep_users(job_way *way, const char *name, const char *what)
+static void keep_users(job_interposer *interposer, const char *name, const char *what)
 {
-    add_conflict(way, "%s is '%.*s' and stays so: %s", name, BN_FIT(variable(name), MOST_OWN),
-                 what);
+    add_conflict(interposer, "%s is '%.*s' and stays so: %s", name,
+                 BN_FIT(variable(name), MOST_OWN), what);
 }
 
 /* Sets NAME to VALUE, unless the user has set it to another value, with the consequence WHAT. */
-static bn_code set_unless_users(job_way *way, const char *name, const char *value, const char *what,
-                                bn_status *st)
+static bn_code set_unless_users(job_interposer *interposer, const char *name, const char *value,
+                                const char *what, bn_status *st)
 {
     const char *own = variable(name);
     if (!own[0] || strcmp(own, value) == 0)
-        return set_variable(way, name, value, st);
-    keep_users(way, name, what);
+        return set_variable(interposer, name, value, st);
+    keep_users(interposer, name, what);
     return BN_OK;
 }
 
@@ -132,7 +133,7 @@ bn_code job_plugin_find(const res_experiment *w, char path[PATH_MAX], bn_status 
 {
     const frontend_info *row = frontend_named(w->front_end);
     frontend_place place;
-    /* Of a framework, too: its worker needs the runtime's defaults. */
+    /* For a framework, too: its worker needs the runtime's defaults. */
     bn_code code = job_runtime_ready(w->runtime, path, PATH_MAX, st);
     if (code == BN_OK && res_plugin_unforeseen(w))
         path[0] = '\0';
@@ -150,7 +151,7 @@ bn_code job_plugin_find(const res_experiment *w, char path[PATH_MAX], bn_status 
 
 /* Resolves "auto": the plugin that PyTorch/XLA's variables name, else the machine's accelerator,
  * else its CPU. */
-static void choose_runtime(const char *program, job_way *way)
+static void choose_runtime(const char *program, job_interposer *interposer)
 {
     char path[PATH_MAX];
     const bool library = strcmp(variable("PJRT_DEVICE"), "LIBRARY") == 0 &&
@@ -161,29 +162,30 @@ static void choose_runtime(const char *program, job_way *way)
                        : tpu                                 ? "tpu"
                        : access("/dev/nvidiactl", F_OK) == 0 ? "cuda"
                                                              : "cpu";
-    snprintf(way->runtime, sizeof way->runtime, "%.*s", (int)sizeof way->runtime - 1, name);
+    snprintf(interposer->runtime, sizeof interposer->runtime, "%.*s",
+             (int)sizeof interposer->runtime - 1, name);
 }
 
 /* Finds the plugin's whole path: the program may work in another folder. */
-static bn_code find_plugin(const char *program, job_way *way, bn_status *st)
+static bn_code find_plugin(const char *program, job_interposer *interposer, bn_status *st)
 {
     char path[PATH_MAX];
-    bn_code code = strcmp(way->runtime, "tpu") == 0
+    bn_code code = strcmp(interposer->runtime, "tpu") == 0
                        ? find_tpu(program, path, st)
-                       : rt_plugin_find(way->runtime, path, sizeof path, st);
+                       : rt_plugin_find(interposer->runtime, path, sizeof path, st);
     if (code == BN_OK)
         code = rt_plugin_probe(path, st);
     if (code != BN_OK)
-        return bn_context(st, "runtime %s", way->runtime);
-    if (!realpath(path, way->plugin))
-        return bn_fail(st, BN_NOT_FOUND, "runtime %s: no such file %s", way->runtime, path);
-    if (rt_plugin_file_take(way->plugin, &way->file, st) != BN_OK)
-        return bn_context(st, "runtime %s", way->runtime);
+        return bn_context(st, "runtime %s", interposer->runtime);
+    if (!realpath(path, interposer->plugin))
+        return bn_fail(st, BN_NOT_FOUND, "runtime %s: no such file %s", interposer->runtime, path);
+    if (rt_plugin_file_take(interposer->plugin, &interposer->file, st) != BN_OK)
+        return bn_context(st, "runtime %s", interposer->runtime);
     struct stat plugin, recorder;
-    if (stat(way->plugin, &plugin) == 0 && stat(way->recorder, &recorder) == 0 &&
+    if (stat(interposer->plugin, &plugin) == 0 && stat(interposer->recorder, &recorder) == 0 &&
         bn_same_file(&plugin, &recorder))
-        return bn_fail(st, BN_INVALID, "runtime %s is the recorder itself, %s", way->runtime,
-                       way->recorder);
+        return bn_fail(st, BN_INVALID, "runtime %s is the recorder itself, %s", interposer->runtime,
+                       interposer->recorder);
     return BN_OK;
 }
 
@@ -191,35 +193,25 @@ static bn_code find_plugin(const char *program, job_way *way, bn_status *st)
 
 /* The number of devices of a CPU plugin's client: XLA's makes four where JAX' own makes one, and no
  * framework sets it. The recorder does, so that no file is needed that others might replace. */
-static bn_code set_cpu_devices(job_way *way, bn_status *st)
+static bn_code set_cpu_devices(job_interposer *interposer, bn_status *st)
 {
     const long asked = strtol(variable("JAX_NUM_CPU_DEVICES"), NULL, 10);
     char number[32];
-    if (!job_usual_option(way->runtime, way->plugin) ||
+    if (!job_usual_option(interposer->runtime, interposer->plugin) ||
         strstr(variable("XLA_FLAGS"), "xla_force_host_platform_device_count"))
         return BN_OK;
     snprintf(number, sizeof number, "%ld", asked > 0 && asked < 4096 ? asked : 1);
-    return set_variable(way, RECORD_ENV_CPU_DEVICES, number, st);
+    return set_variable(interposer, RECORD_ENV_CPU_DEVICES, number, st);
 }
 
 /* ---- JAX ---------------------------------------------------------------------------------- */
-
-/* Whether WORDS, with commas between, has WORD. */
-static bool has_word(const char *words, const char *word)
-{
-    char one[RES_TEXT];
-    for (size_t i = 0; res_axis_word(words, i, one); i++)
-        if (strcmp(one, word) == 0)
-            return true;
-    return false;
-}
 
 /* Whether the user has JAX prefer one of PLATFORMS, which have commas between: JAX' default is the
  * first word of its variable. */
 static bool jax_prefers(const char *platforms)
 {
     char first[RES_TEXT];
-    return res_axis_word(variable(JAX_PLATFORMS), 0, first) && has_word(platforms, first);
+    return res_axis_word(variable(JAX_PLATFORMS), 0, first) && res_axis_has_word(platforms, first);
 }
 
 /* Appends the entries of the user's list but that of NAME; returns whether it had one. */
@@ -239,27 +231,28 @@ static bool other_entries(const char *name, bn_text *out)
 
 /* JAX loads the plugins of its list by their names. A CPU plugin is named cpu, in place of JAX'
  * own, so that JAX' rules for that platform, and a user's own JAX_PLATFORMS=cpu, apply. */
-static bn_code set_jax_variables(job_way *way, bn_status *st)
+static bn_code set_jax_variables(job_interposer *interposer, bn_status *st)
 {
     bn_text list = {0}, others = {0}, platforms = {0};
-    const bool cpu = job_usual_option(way->runtime, way->plugin) != NULL;
-    const char *name = !strchr(way->runtime, '/') && other_entries(way->runtime, &others)
-                           ? way->runtime
-                       : cpu ? "cpu"
-                             : JAX_OTHER;
+    const bool cpu = job_usual_option(interposer->runtime, interposer->plugin) != NULL;
+    const char *name =
+        !strchr(interposer->runtime, '/') && other_entries(interposer->runtime, &others)
+            ? interposer->runtime
+        : cpu ? "cpu"
+              : JAX_OTHER;
     bn_text_clear(&others);
     other_entries(name, &others);
-    bn_text_printf(&list, "%s:%s", name, way->recorder);
-    const bool odd = strpbrk(way->recorder, ",:") != NULL;
+    bn_text_printf(&list, "%s:%s", name, interposer->recorder);
+    const bool odd = strpbrk(interposer->recorder, ",:") != NULL;
     bn_text_append(&list, others.data ? others.data : "", others.length);
     bn_text_printf(&platforms, strcmp(name, "cpu") == 0 ? "%s" : "%s,cpu", name);
     bn_code code = BN_OK;
     if (odd)
-        add_conflict(way, "jax takes no path with ',' or ':' in it, and is not recorded");
+        add_conflict(interposer, "jax takes no path with ',' or ':' in it, and is not recorded");
     else
-        code = set_variable(way, JAX_LIST, list.data, st);
+        code = set_variable(interposer, JAX_LIST, list.data, st);
     if (!odd && code == BN_OK && !jax_prefers(name))
-        code = set_unless_users(way, JAX_PLATFORMS, platforms.data, jax_elsewhere, st);
+        code = set_unless_users(interposer, JAX_PLATFORMS, platforms.data, jax_elsewhere, st);
     bn_text_free(&list);
     bn_text_free(&others);
     bn_text_free(&platforms);
@@ -268,125 +261,129 @@ static bn_code set_jax_variables(job_way *way, bn_status *st)
 
 /* ---- the others --------------------------------------------------------------------------- */
 
-static bn_code set_pytorch_variables(job_way *way, bool asked, bn_status *st)
+static bn_code set_pytorch_variables(job_interposer *interposer, bool asked, bn_status *st)
 {
     const char *own = variable("PJRT_LIBRARY_PATH");
-    if (asked && own[0] && strcmp(own, way->plugin) != 0)
-        bn_text_printf(&way->conflicts, "PJRT_LIBRARY_PATH, '%s', is replaced by --runtime %s\n",
-                       own, way->runtime);
-    bn_code code = set_variable(way, "PJRT_LIBRARY_PATH", way->recorder, st);
+    if (asked && own[0] && strcmp(own, interposer->plugin) != 0)
+        bn_text_printf(&interposer->conflicts,
+                       "PJRT_LIBRARY_PATH, '%s', is replaced by --runtime %s\n", own,
+                       interposer->runtime);
+    bn_code code = set_variable(interposer, "PJRT_LIBRARY_PATH", interposer->recorder, st);
     if (code == BN_OK)
-        code = set_unless_users(way, "PJRT_DEVICE", "LIBRARY", pytorch_elsewhere, st);
+        code = set_unless_users(interposer, "PJRT_DEVICE", "LIBRARY", pytorch_elsewhere, st);
     return code;
 }
 
 /* A framework finds its own plugin of a TPU or a GPU without a variable, but the user's variables
  * may select another. PLATFORMS are JAX' names of the recorded one, DEVICES those of PyTorch/XLA.
  */
-static void check_own_plugin(job_way *way, const char *platforms, const char *devices)
+static void check_own_plugin(job_interposer *interposer, const char *platforms, const char *devices)
 {
     const char *device = variable("PJRT_DEVICE");
     if (variable(JAX_PLATFORMS)[0] && !jax_prefers(platforms))
-        keep_users(way, JAX_PLATFORMS, jax_elsewhere);
-    if (device[0] && !has_word(devices, device))
-        keep_users(way, "PJRT_DEVICE", pytorch_elsewhere);
+        keep_users(interposer, JAX_PLATFORMS, jax_elsewhere);
+    if (device[0] && !res_axis_has_word(devices, device))
+        keep_users(interposer, "PJRT_DEVICE", pytorch_elsewhere);
 }
 
 /* CUDA plugins are loaded from a path of their framework: the recorder is preloaded, and answers
  * when the framework looks up the plugin's entry. */
-static bn_code preload_recorder(job_way *way, bn_status *st)
+static bn_code preload_recorder(job_interposer *interposer, bn_status *st)
 {
     char list[2 * PATH_MAX];
     const char *own = variable("LD_PRELOAD");
     /* The recorder stands before any library that PyTorch/XLA loads. */
-    check_own_plugin(way, "cuda,gpu", "CUDA,GPU,LIBRARY");
-    if (strpbrk(way->recorder, ": "))
+    check_own_plugin(interposer, "cuda,gpu", "CUDA,GPU,LIBRARY");
+    if (strpbrk(interposer->recorder, ": "))
         return bn_fail(st, BN_INVALID, "%s: a path with a space or ':' in it cannot be preloaded",
-                       way->recorder);
-    if ((size_t)snprintf(list, sizeof list, "%s%s%s", way->recorder, own[0] ? ":" : "", own) >=
-        sizeof list)
+                       interposer->recorder);
+    if ((size_t)snprintf(list, sizeof list, "%s%s%s", interposer->recorder, own[0] ? ":" : "",
+                         own) >= sizeof list)
         return bn_fail(st, BN_INVALID, "LD_PRELOAD is too long");
-    return set_variable(way, "LD_PRELOAD", list, st);
+    return set_variable(interposer, "LD_PRELOAD", list, st);
 }
 
-bn_code job_way_make(const char *runtime, const char *program, const char *folder, job_way *way,
-                     bn_status *st)
+bn_code job_interposer_make(const char *runtime, const char *program, const char *folder,
+                            job_interposer *interposer, bn_status *st)
 {
     const bool asked = strcmp(runtime, "auto") != 0;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    *way = (job_way){.variables = json_object(),
-                     .made_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec};
-    if (strlen(runtime) >= sizeof way->runtime)
+    *interposer =
+        (job_interposer){.variables = json_object(),
+                         .made_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec};
+    if (strlen(runtime) >= sizeof interposer->runtime)
         return bn_fail(st, BN_INVALID, "--runtime is too long");
     if (asked)
-        strcpy(way->runtime, runtime);
+        strcpy(interposer->runtime, runtime);
     else
-        choose_runtime(program, way);
-    bn_code code = rt_recorder_find(way->recorder, sizeof way->recorder, st);
-    if (code == BN_OK && rt_plugin_file_take(way->recorder, &way->recorder_file, st) != BN_OK)
+        choose_runtime(program, interposer);
+    bn_code code = rt_recorder_find(interposer->recorder, sizeof interposer->recorder, st);
+    if (code == BN_OK &&
+        rt_plugin_file_take(interposer->recorder, &interposer->recorder_file, st) != BN_OK)
         code = bn_context(st, "the recorder");
     if (code == BN_OK)
-        code = set_variable(way, RECORD_ENV_FOLDER, folder, st);
-    if (code == BN_OK && strcmp(way->runtime, "cuda") == 0)
-        return preload_recorder(way, st);
+        code = set_variable(interposer, RECORD_ENV_FOLDER, folder, st);
+    if (code == BN_OK && strcmp(interposer->runtime, "cuda") == 0)
+        return preload_recorder(interposer, st);
     if (code == BN_OK)
-        code = find_plugin(program, way, st);
+        code = find_plugin(program, interposer, st);
     if (code == BN_OK)
-        code = set_variable(way, RECORD_ENV_PLUGIN, way->plugin, st);
-    if (code == BN_OK && strcmp(way->runtime, "tpu") == 0) {
-        check_own_plugin(way, "tpu", "TPU");
-        return set_variable(way, "TPU_LIBRARY_PATH", way->recorder, st);
+        code = set_variable(interposer, RECORD_ENV_PLUGIN, interposer->plugin, st);
+    if (code == BN_OK && strcmp(interposer->runtime, "tpu") == 0) {
+        check_own_plugin(interposer, "tpu", "TPU");
+        return set_variable(interposer, "TPU_LIBRARY_PATH", interposer->recorder, st);
     }
     if (code == BN_OK)
-        code = set_cpu_devices(way, st);
+        code = set_cpu_devices(interposer, st);
     if (code == BN_OK)
-        code = set_jax_variables(way, st);
-    return code == BN_OK ? set_pytorch_variables(way, asked, st) : code;
+        code = set_jax_variables(interposer, st);
+    return code == BN_OK ? set_pytorch_variables(interposer, asked, st) : code;
 }
 
 /* ---- digests --------------------------------------------------------------------------------- */
 
 /* The digest of a plugin at PATH that was unknown before the program loaded it. */
-static bn_code digest_since(const job_way *way, const char *path, char sha256[BN_SHA256_TEXT],
-                            bn_status *st)
+static bn_code digest_since(const job_interposer *interposer, const char *path,
+                            char sha256[BN_SHA256_TEXT], bn_status *st)
 {
     rt_plugin_file *file = NULL;
     bn_code code = rt_plugin_file_take(path, &file, st);
     if (code == BN_OK)
-        code = rt_plugin_file_check_since(file, way->made_ns, st);
+        code = rt_plugin_file_check_since(file, interposer->made_ns, st);
     if (code == BN_OK)
         memcpy(sha256, rt_plugin_file_sha256(file), BN_SHA256_TEXT);
     rt_plugin_file_free(file);
     return code;
 }
 
-bn_code job_way_digest(const job_way *way, const char *path, char sha256[BN_SHA256_TEXT],
-                       bn_status *st)
+bn_code job_interposer_digest(const job_interposer *interposer, const char *path,
+                              char sha256[BN_SHA256_TEXT], bn_status *st)
 {
-    const rt_plugin_file *file = strcmp(path, way->plugin) == 0     ? way->file
-                                 : strcmp(path, way->recorder) == 0 ? way->recorder_file
-                                                                    : NULL;
+    const rt_plugin_file *file = strcmp(path, interposer->plugin) == 0 ? interposer->file
+                                 : strcmp(path, interposer->recorder) == 0
+                                     ? interposer->recorder_file
+                                     : NULL;
     if (!file)
-        return digest_since(way, path, sha256, st);
+        return digest_since(interposer, path, sha256, st);
     memcpy(sha256, rt_plugin_file_sha256(file), BN_SHA256_TEXT);
     return rt_plugin_file_check(file, st);
 }
 
-bn_code job_way_check(const job_way *way, bn_status *st)
+bn_code job_interposer_check(const job_interposer *interposer, bn_status *st)
 {
-    bn_code code = way->file ? rt_plugin_file_check(way->file, st) : BN_OK;
-    if (code == BN_OK && rt_plugin_file_check(way->recorder_file, st) != BN_OK)
+    bn_code code = interposer->file ? rt_plugin_file_check(interposer->file, st) : BN_OK;
+    if (code == BN_OK && rt_plugin_file_check(interposer->recorder_file, st) != BN_OK)
         code = bn_context(st, "the recorder");
     return code;
 }
 
-void job_way_free(job_way *way)
+void job_interposer_free(job_interposer *interposer)
 {
-    json_decref(way->variables);
-    bn_text_free(&way->conflicts);
-    rt_plugin_file_free(way->file);
-    rt_plugin_file_free(way->recorder_file);
-    way->variables = NULL;
-    way->file = way->recorder_file = NULL;
+    json_decref(interposer->variables);
+    bn_text_free(&interposer->conflicts);
+    rt_plugin_file_free(interposer->file);
+    rt_plugin_file_free(interposer->recorder_file);
+    interposer->variables = NULL;
+    interposer->file = interposer->recorder_file = NULL;
 }
