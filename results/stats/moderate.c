@@ -1,0 +1,291 @@
+/*
+ * moderate.c - the ratios of one table: a variance that each borrows from the others, and a drift
+ * between runs.
+ *
+ * Few processes say little about how far processes differ, but a table has many rows. The variance
+ * of a row is a weighted mean of its own and of what the other rows predict (G. K. Smyth, "Linear
+ * Models and Empirical Bayes Methods for Assessing Differential Expression in Microarray
+ * Experiments", Statistical Applications in Genetics and Molecular Biology 3, 2004, moments of the
+ * log variances). Here the prior of a row leaves that row out, and what few rows do not know of it
+ * lowers its weight, so no constant does.
+ *
+ * A half-width has two parts, that of the processes and that of the drift. Each is taken at the
+ * level that is judged, and they add up as squares (G. Y. Zou and A. Donner, "Construction of
+ * confidence limits about effect measures", Statistics in Medicine 27, 2008).
+ */
+#include "results/stats/stats_priv.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sf_psi.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Chosen by simulation of tables whose rows have standard deviations of 0.3 to 5 %
+ * (`bench selftest statistics`, docs/measuring.md). */
+#define LEAST_ROWS  4    /* fewer have nothing to borrow from: plain Student's t */
+#define PRIOR_COUNT 0.5  /* of the prior's degrees of freedom: rows need not follow the prior */
+#define LOUD_LEVEL  0.05 /* of an F test: a row that is louder than the others stands alone */
+
+/* Nothing smaller is reported: quantiles beyond it have no meaning for any noise that exists. */
+#define LEAST_P         1e-15
+/* Halvings that leave no more than the last digits of a double open. */
+#define HALVINGS        60
+/* Points of the unknown variances over which power is averaged. */
+#define QUANTILES       24
+/* Halvings of the detectable effect: its third digit is far above 2^-30. */
+#define EFFECT_HALVINGS 30
+/* No difference of logs that a table is made for is larger: a ratio of 148. */
+#define MOST_EFFECT     5.0
+
+static const res_run_drift no_drift = {0, 0};
+
+/* ---- borrowing --------------------------------------------------------------------------------
+ */
+
+/* X with trigamma(X) = Y, by halving in log X: trigamma falls. */
+static double trigamma_inverse(double y)
+{
+    double low = log(1e-3), high = log(1e9);
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        if (gsl_sf_psi_1(exp(middle)) > y)
+            low = middle;
+        else
+            high = middle;
+    }
+    return exp((low + high) / 2);
+}
+
+/* ln(F / 2) - digamma(F / 2): by how much the log of a variance with F degrees of freedom is too
+ * low on average. */
+static double log_bias(double f)
+{
+    return log(f / 2) - gsl_sf_psi(f / 2);
+}
+
+/* The variance of a value of E. */
+static double variance_of(const res_estimate *e)
+{
+    return e->error * e->error * (double)e->values;
+}
+
+res_moderated res_moderated_alone(const res_estimate *own, res_run_drift drift)
+{
+    return (res_moderated){.mean = own->mean,
+                           .error = own->error,
+                           .freedom = own->freedom,
+                           .values = own->values,
+                           .own_freedom = own->freedom,
+                           .drift = drift};
+}
+
+/* Sets ROW's prior from the others: the sums of the log variances Z and of their sampling
+ * variances, of all COUNT rows, and BETWEEN, the variance between rows. */
+static void set_prior(res_moderated *row, double z, double sum_z, double sampling,
+                      double sum_sampling, double between, size_t count)
+{
+    const double others = (double)count - 1;
+    const double unknown = (others * between + sum_sampling - sampling) / (others * others);
+    const double d0 = 2 * trigamma_inverse(between + unknown);
+    row->prior_freedom = d0;
+    row->prior_variance = exp((sum_z - z) / others - log_bias(d0));
+}
+
+/* How variances of OWN degrees of freedom and a row's prior become one. */
+typedef struct mixture {
+    double own, prior, variance; /* PRIOR's variance; PRIOR 0: there is none */
+    double loud;                 /* a larger variance stands alone */
+    double freedom;              /* of the mean of both */
+} mixture;
+
+static mixture mixture_of(const res_moderated *row, double own)
+{
+    const double prior = row->prior_freedom;
+    return (mixture){
+        .own = own,
+        .prior = prior,
+        .variance = row->prior_variance,
+        .loud = prior > 0 ? row->prior_variance * gsl_cdf_fdist_Qinv(LOUD_LEVEL, own, prior) : 0,
+        .freedom = own + PRIOR_COUNT * prior};
+}
+
+/* Whether VARIANCE is not to be mixed. */
+static bool stands_alone(const mixture *m, double variance)
+{
+    return !(m->prior > 0) || variance > m->loud;
+}
+
+static double mixed(const mixture *m, double variance)
+{
+    return stands_alone(m, variance)
+               ? variance
+               : (m->prior * m->variance + m->own * variance) / (m->prior + m->own);
+}
+
+void res_moderate(const res_estimate *own, size_t count, res_moderated *rows)
+{
+    double *z = bn_zalloc(2 * count, sizeof *z), *sampling = z + count;
+    double sum_z = 0, sum_sampling = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double d = own[i].freedom;
+        rows[i] = res_moderated_alone(&own[i], no_drift);
+        sum_z += z[i] = log(variance_of(&own[i])) + log_bias(d);
+        sum_sampling += sampling[i] = gsl_sf_psi_1(d / 2);
+    }
+    const double between =
+        count < LEAST_ROWS
+            ? 0
+            : fmax(0, gsl_stats_variance(z, 1, count) - sum_sampling / (double)count);
+    for (size_t i = 0; count >= LEAST_ROWS && i < count; i++) {
+        set_prior(&rows[i], z[i], sum_z, sampling[i], sum_sampling, between, count);
+        const mixture m = mixture_of(&rows[i], own[i].freedom);
+        const double s2 = variance_of(&own[i]), variance = mixed(&m, s2);
+        rows[i].freedom = stands_alone(&m, s2) ? m.own : m.freedom;
+        rows[i].error = sqrt(variance / (double)own[i].values);
+    }
+    free(z);
+}
+
+/* ---- claims -----------------------------------------------------------------------------------
+ */
+
+/* Upper quantile at P of a drift of FREEDOM degrees, that of a normal distribution where it is
+ * known. */
+static double drift_quantile(const res_run_drift *drift, double p)
+{
+    return isfinite(drift->freedom) ? gsl_cdf_tdist_Qinv(p, drift->freedom)
+                                    : gsl_cdf_ugaussian_Qinv(p);
+}
+
+/* The half-width that DRIFT adds at LEVEL. */
+static double drift_half(const res_run_drift *drift, double level)
+{
+    return drift->deviation > 0 ? drift_quantile(drift, level / 2) * drift->deviation : 0;
+}
+
+static bool has_interval(const res_moderated *row)
+{
+    return isfinite(row->error) && row->freedom > 0;
+}
+
+double res_moderated_half(const res_moderated *row, double level)
+{
+    if (!has_interval(row))
+        return (double)NAN;
+    const double own =
+        row->error > 0 ? gsl_cdf_tdist_Qinv(level / 2, row->freedom) * row->error : 0;
+    return hypot(own, drift_half(&row->drift, level));
+}
+
+res_interval res_moderated_ratio(const res_moderated *row)
+{
+    const double half = res_moderated_half(row, 0.05), mean = row->mean;
+    return (res_interval){exp(mean), exp(mean - half), exp(mean + half)};
+}
+
+double res_moderated_p(const res_moderated *row)
+{
+    const double mean = fabs(row->mean);
+    if (!isfinite(mean) || !has_interval(row))
+        return 1;
+    if (!(row->error > 0) && !(row->drift.deviation > 0))
+        return mean > 0 ? 0 : 1;
+    if (!(row->drift.deviation > 0))
+        return 2 * gsl_cdf_tdist_Q(mean / row->error, row->freedom);
+    double low = log(LEAST_P), high = 0;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        if (res_moderated_half(row, exp(middle)) > mean)
+            low = middle;
+        else
+            high = middle;
+    }
+    return exp(high);
+}
+
+/* ---- what a next table would show -------------------------------------------------------------
+ */
+
+/* A next table of TIMES as many values: for each pair of quantiles of the two unknown variances,
+ * the least difference that it claims and the deviation of what it measures. */
+typedef struct foreseen {
+    double critical[QUANTILES][QUANTILES]; /* [truth][sample] */
+    double deviation[QUANTILES];
+} foreseen;
+
+/*
+ * The true variance of a value is f v / chi^2 with f degrees of freedom, and the variance that the
+ * next table finds is that times chi^2 / d with its own; both are averaged over. The sum is the
+ * noncentral t distribution with both variances unknown, which GSL does not have.
+ */
+static void foresee(const res_moderated *row, double times, double level, foreseen *next)
+{
+    const double own = times * (row->own_freedom + 1) - 1, values = times * (double)row->values;
+    const double variance = row->error * row->error * (double)row->values;
+    const double drift = drift_half(&row->drift, level);
+    const mixture m = mixture_of(row, own);
+    const double alone = gsl_cdf_tdist_Qinv(level / 2, own),
+                 together = gsl_cdf_tdist_Qinv(level / 2, m.freedom);
+    double sample[QUANTILES];
+    for (int i = 0; i < QUANTILES; i++)
+        sample[i] = gsl_cdf_chisq_Pinv((i + 0.5) / QUANTILES, own) / own;
+    for (int k = 0; k < QUANTILES; k++) {
+        const double truth =
+            row->freedom * variance / gsl_cdf_chisq_Pinv((k + 0.5) / QUANTILES, row->freedom);
+        next->deviation[k] = hypot(sqrt(truth / values), row->drift.deviation);
+        for (int i = 0; i < QUANTILES; i++) {
+            const double found = truth * sample[i];
+            const double student = stands_alone(&m, found) ? alone : together;
+            next->critical[k][i] = hypot(student * sqrt(mixed(&m, found) / values), drift);
+        }
+    }
+}
+
+static double power_at(const foreseen *next, double effect)
+{
+    double sum = 0;
+    for (int k = 0; k < QUANTILES; k++)
+        for (int i = 0; i < QUANTILES; i++)
+            sum += next->deviation[k] > 0
+                       ? gsl_cdf_ugaussian_Q((next->critical[k][i] - effect) / next->deviation[k])
+                       : effect > next->critical[k][i];
+    return sum / (QUANTILES * QUANTILES);
+}
+
+double res_moderated_mde(const res_moderated *row, double times, double level)
+{
+    if (!has_interval(row) || !(times * (row->own_freedom + 1) > 1))
+        return (double)NAN;
+    foreseen next;
+    double low = 0, high = MOST_EFFECT;
+    foresee(row, times, level, &next);
+    for (int i = 0; i < EFFECT_HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        if (power_at(&next, middle) > RES_POWER)
+            high = middle;
+        else
+            low = middle;
+    }
+    return expm1(high);
+}
+
+/* ---- calibration ------------------------------------------------------------------------------
+ */
+
+res_run_drift res_run_drift_of(const res_estimate *ratios, size_t pairs, size_t runs)
+{
+    double between = 0, within = 0;
+    double *means = bn_zalloc(runs, sizeof *means);
+    const double freedom = (double)runs - 1;
+    for (size_t pair = 0; pair < pairs; pair++) {
+        for (size_t run = 0; run < runs; run++) {
+            const res_estimate *ratio = &ratios[run * pairs + pair];
+            means[run] = ratio->mean;
+            within += ratio->error * ratio->error / (double)(pairs * runs);
+        }
+        between += gsl_stats_variance(means, 1, runs) / (double)pairs;
+    }
+    free(means);
+    return (res_run_drift){sqrt(fmax(between - within, between * sqrt(2 / freedom))), freedom};
+}
