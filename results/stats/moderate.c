@@ -26,11 +26,14 @@
 #define LEAST_ROWS  4    /* fewer have nothing to borrow from: plain Student's t */
 #define PRIOR_COUNT 0.5  /* of the prior's degrees of freedom: rows need not follow the prior */
 #define LOUD_LEVEL  0.05 /* of an F test: a row that is louder than the others stands alone */
+#define LEAST_SHARE 0.25 /* of the median variance of the rows: none counts for less */
 
 /* Nothing smaller is reported: quantiles beyond it have no meaning for any noise that exists. */
 #define LEAST_P         1e-15
 /* Halvings that leave no more than the last digits of a double open. */
 #define HALVINGS        60
+/* exp of it is a double. */
+#define LARGEST_LOG     700.0
 /* Points of the unknown variances over which power is averaged. */
 #define QUANTILES       24
 /* Halvings of the detectable effect: its third digit is far above 2^-30. */
@@ -40,8 +43,7 @@
 
 static const res_run_drift no_drift = {0, 0};
 
-/* ---- borrowing --------------------------------------------------------------------------------
- */
+/* ---- borrowing ----------------------------------------------------------------------- */
 
 /* X with trigamma(X) = Y, by halving in log X: trigamma falls. */
 static double trigamma_inverse(double y)
@@ -92,35 +94,50 @@ static void set_prior(res_moderated *row, double z, double sum_z, double samplin
     row->prior_variance = exp((sum_z - z) / others - log_bias(d0));
 }
 
-/* How variances of OWN degrees of freedom and a row's prior become one. */
-typedef struct mixture {
-    double own, prior, variance; /* PRIOR's variance; PRIOR 0: there is none */
-    double loud;                 /* a larger variance stands alone */
-    double freedom;              /* of the mean of both */
-} mixture;
+/* Whether a variance that is RATIO times the prior's, with OWN and PRIOR degrees of freedom, is
+ * louder than the others. Without a prior all are. */
+static bool is_loud(double ratio, double own, double prior)
+{
+    return !(prior > 0) || gsl_cdf_fdist_Q(ratio, own, prior) < LOUD_LEVEL;
+}
 
-static mixture mixture_of(const res_moderated *row, double own)
+/* The least ratio that is, by halving its log: GSL's inverse has no PRIOR below 1. */
+static double loud_ratio(double own, double prior)
+{
+    double low = 0, high = LARGEST_LOG;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        if (is_loud(exp(middle), own, prior))
+            high = middle;
+        else
+            low = middle;
+    }
+    return prior > 0 ? exp(high) : 0;
+}
+
+/* VARIANCE, which has OWN degrees of freedom, with ROW's prior. */
+static double mixed(const res_moderated *row, double variance, double own)
 {
     const double prior = row->prior_freedom;
-    return (mixture){
-        .own = own,
-        .prior = prior,
-        .variance = row->prior_variance,
-        .loud = prior > 0 ? row->prior_variance * gsl_cdf_fdist_Qinv(LOUD_LEVEL, own, prior) : 0,
-        .freedom = own + PRIOR_COUNT * prior};
+    return (prior * row->prior_variance + own * variance) / (prior + own);
 }
 
-/* Whether VARIANCE is not to be mixed. */
-static bool stands_alone(const mixture *m, double variance)
+/*
+ * Lifts the variances of ROWS to LEAST_SHARE of their median. Where each process is either fast or
+ * slow, four of them agree by chance now and then. Their spread then is next to nothing, and the
+ * rows differ so much in it that none borrows from the others: of 34 such rows, one was wrongly
+ * claimed in 23 of 100 simulated tables without this, in none with it, and nothing else changed by
+ * more than two points.
+ */
+static void lift(res_moderated *rows, size_t count, double *room)
 {
-    return !(m->prior > 0) || variance > m->loud;
-}
-
-static double mixed(const mixture *m, double variance)
-{
-    return stands_alone(m, variance)
-               ? variance
-               : (m->prior * m->variance + m->own * variance) / (m->prior + m->own);
+    for (size_t i = 0; i < count; i++)
+        room[i] = rows[i].error * rows[i].error * (double)rows[i].values;
+    const double least = LEAST_SHARE * res_median(room, count);
+    for (size_t i = 0; i < count; i++) {
+        rows[i].least_variance = least;
+        rows[i].error = fmax(rows[i].error, sqrt(least / (double)rows[i].values));
+    }
 }
 
 void res_moderate(const res_estimate *own, size_t count, res_moderated *rows)
@@ -139,16 +156,19 @@ void res_moderate(const res_estimate *own, size_t count, res_moderated *rows)
             : fmax(0, gsl_stats_variance(z, 1, count) - sum_sampling / (double)count);
     for (size_t i = 0; count >= LEAST_ROWS && i < count; i++) {
         set_prior(&rows[i], z[i], sum_z, sampling[i], sum_sampling, between, count);
-        const mixture m = mixture_of(&rows[i], own[i].freedom);
-        const double s2 = variance_of(&own[i]), variance = mixed(&m, s2);
-        rows[i].freedom = stands_alone(&m, s2) ? m.own : m.freedom;
-        rows[i].error = sqrt(variance / (double)own[i].values);
+        res_moderated *row = &rows[i];
+        const double variance = variance_of(&own[i]);
+        if (is_loud(variance / row->prior_variance, own[i].freedom, row->prior_freedom))
+            continue;
+        row->freedom = own[i].freedom + PRIOR_COUNT * row->prior_freedom;
+        row->error = sqrt(mixed(row, variance, own[i].freedom) / (double)own[i].values);
     }
+    if (count >= LEAST_ROWS)
+        lift(rows, count, z);
     free(z);
 }
 
-/* ---- claims -----------------------------------------------------------------------------------
- */
+/* ---- claims -------------------------------------------------------------------------- */
 
 /* Upper quantile at P of a drift of FREEDOM degrees, that of a normal distribution where it is
  * known. */
@@ -204,8 +224,7 @@ double res_moderated_p(const res_moderated *row)
     return exp(high);
 }
 
-/* ---- what a next table would show -------------------------------------------------------------
- */
+/* ---- what a next table would show ---------------------------------------------------- */
 
 /* A next table of TIMES as many values: for each pair of quantiles of the two unknown variances,
  * the least difference that it claims and the deviation of what it measures. */
@@ -224,9 +243,9 @@ static void foresee(const res_moderated *row, double times, double level, forese
     const double own = times * (row->own_freedom + 1) - 1, values = times * (double)row->values;
     const double variance = row->error * row->error * (double)row->values;
     const double drift = drift_half(&row->drift, level);
-    const mixture m = mixture_of(row, own);
+    const double loud = row->prior_variance * loud_ratio(own, row->prior_freedom);
     const double alone = gsl_cdf_tdist_Qinv(level / 2, own),
-                 together = gsl_cdf_tdist_Qinv(level / 2, m.freedom);
+                 borrowed = gsl_cdf_tdist_Qinv(level / 2, own + PRIOR_COUNT * row->prior_freedom);
     double sample[QUANTILES];
     for (int i = 0; i < QUANTILES; i++)
         sample[i] = gsl_cdf_chisq_Pinv((i + 0.5) / QUANTILES, own) / own;
@@ -236,8 +255,11 @@ static void foresee(const res_moderated *row, double times, double level, forese
         next->deviation[k] = hypot(sqrt(truth / values), row->drift.deviation);
         for (int i = 0; i < QUANTILES; i++) {
             const double found = truth * sample[i];
-            const double student = stands_alone(&m, found) ? alone : together;
-            next->critical[k][i] = hypot(student * sqrt(mixed(&m, found) / values), drift);
+            const bool stands_alone = found > loud;
+            const double v =
+                fmax(row->least_variance, stands_alone ? found : mixed(row, found, own));
+            const double half = (stands_alone ? alone : borrowed) * sqrt(v / values);
+            next->critical[k][i] = hypot(half, drift);
         }
     }
 }
@@ -270,8 +292,7 @@ double res_moderated_mde(const res_moderated *row, double times, double level)
     return expm1(high);
 }
 
-/* ---- calibration ------------------------------------------------------------------------------
- */
+/* ---- calibration --------------------------------------------------------------------- */
 
 res_run_drift res_run_drift_of(const res_estimate *ratios, size_t pairs, size_t runs)
 {

@@ -74,11 +74,6 @@ res_estimate res_estimate_sum(const res_estimate *list, const double *weights, s
 /* Half of the interval that misses the truth at LEVEL (0.05: 95 %), by Student's t; NaN where there
  * is none. */
 double res_estimate_half(const res_estimate *estimate, double level);
-/* The minimum detectable effect: the true mean that would differ significantly from zero at LEVEL
- * in RES_POWER of all samples of TIMES as many processes, if they lie as far apart as these; NaN
- * where that is unknown. */
-#define RES_POWER 0.8
-double res_estimate_mde(const res_estimate *estimate, double times, double level);
 /* The mean with its 95 % interval; the bounds are NaN where there is none. */
 res_interval res_estimate_interval(const res_estimate *estimate);
 /* The same for a mean of LOGS: all three are exp of it. */
@@ -93,6 +88,9 @@ bool res_excludes(res_interval interval, double value);
 double res_independent_samples(const double *values, size_t count);
 
 /* ---- the ratios of one table (moderate.c) ------------------------------------ */
+
+/* Power that a smallest detectable difference promises. */
+#define RES_POWER 0.8
 
 /* How far another run finds another mean, beside what its processes show: a standard deviation that
  * all processes of a run share. */
@@ -110,6 +108,7 @@ typedef struct res_moderated {
     double own_freedom; /* of the variance of its own values alone */
     /* What the others predict of the variance of a value; no degrees of freedom: nothing. */
     double prior_freedom, prior_variance;
+    double least_variance; /* of a value, that a table of like rows has */
     res_run_drift drift; /* none by res_moderate: the caller sets it */
 } res_moderated;
 
@@ -124,7 +123,8 @@ typedef struct res_moderated {
  *   v = (d0 s0^2 + d s^2) / (d0 + d) with d + d0/2 degrees of freedom,
  *
  * but s^2 with d, where s^2/s0^2 is above the upper 5 % of F(d, d0): it is louder than the others.
- * (Smyth 2004; halved, and shrunk for few rows.)
+ * No variance is below a quarter of the median of these. (Smyth 2004; d0 halved, and shrunk for few
+ * rows.)
  */
 void res_moderate(const res_estimate *own, size_t count, res_moderated *rows);
 /* OWN, which borrows nothing, with DRIFT. */

@@ -53,6 +53,26 @@ static void variances_are_borrowed(void **state)
     }
 }
 
+/* The last row has four processes that agree by chance: the others then predict nothing (0.39
+ * degrees of freedom), but it counts for half of their median error. */
+static void chance_agreement_is_lifted(void **state)
+{
+    (void)state;
+    static const double s2[ROWS] = {1e-4, 2e-4, 0.5e-4, 4e-4, 1.2e-4, 1e-9};
+    static const double v[ROWS] = {8.85559829499e-05, 0.000177054063581, 4.43112476239e-05,
+                                   0.000354057720267, 0.00010625509064,  2.43513841988e-05};
+    res_estimate list[ROWS];
+    res_moderated rows[ROWS];
+    estimates(s2, worked_d, ROWS, list);
+    res_moderate(list, ROWS, rows);
+    for (size_t i = 0; i < ROWS; i++) {
+        assert_close(variance_of(&rows[i]), v[i], 1e-9);
+        assert_close(rows[i].freedom, 3.19482492137, 1e-8);
+        assert_close(rows[i].prior_freedom, 0.389649842737, 1e-8);
+    }
+    assert_close(res_moderated_mde(&rows[5], 1, 0.05 / 6), 0.0235297174937, 1e-6);
+}
+
 /* Rows of unequal numbers of processes. */
 static void rows_may_differ_in_processes(void **state)
 {
@@ -193,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variances_are_borrowed),
+        cmocka_unit_test(chance_agreement_is_lifted),
         cmocka_unit_test(rows_may_differ_in_processes),
         cmocka_unit_test(few_rows_stand_alone),
         cmocka_unit_test(a_drift_widens_at_each_level),
