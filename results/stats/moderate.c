@@ -30,6 +30,8 @@
 
 /* Nothing smaller is reported: quantiles beyond it have no meaning for any noise that exists. */
 #define LEAST_P         1e-15
+/* Where a half-width is near enough to a mean, in squares. */
+#define NEAR            1e-12
 /* Halvings that leave no more than the last digits of a double open. */
 #define HALVINGS        60
 /* exp of it is a double. */
@@ -82,16 +84,13 @@ res_moderated res_moderated_alone(const res_estimate *own, res_run_drift drift)
                            .drift = drift};
 }
 
-/* Sets ROW's prior from the others: the sums of the log variances Z and of their sampling
- * variances, of all COUNT rows, and BETWEEN, the variance between rows. */
-static void set_prior(res_moderated *row, double z, double sum_z, double sampling,
-                      double sum_sampling, double between, size_t count)
+/* The degrees of freedom with which the others predict a row whose log variance has the sampling
+ * variance SAMPLING; of all COUNT rows these sum up to SUM. BETWEEN: the variance between rows. */
+static double prior_freedom(double between, double sum, double sampling, size_t count)
 {
     const double others = (double)count - 1;
-    const double unknown = (others * between + sum_sampling - sampling) / (others * others);
-    const double d0 = 2 * trigamma_inverse(between + unknown);
-    row->prior_freedom = d0;
-    row->prior_variance = exp((sum_z - z) / others - log_bias(d0));
+    const double unknown = (others * between + sum - sampling) / (others * others);
+    return 2 * trigamma_inverse(between + unknown);
 }
 
 /* Whether a variance that is RATIO times the prior's, with OWN and PRIOR degrees of freedom, is
@@ -155,8 +154,13 @@ void res_moderate(const res_estimate *own, size_t count, res_moderated *rows)
             ? 0
             : fmax(0, gsl_stats_variance(z, 1, count) - sum_sampling / (double)count);
     for (size_t i = 0; count >= LEAST_ROWS && i < count; i++) {
-        set_prior(&rows[i], z[i], sum_z, sampling[i], sum_sampling, between, count);
         res_moderated *row = &rows[i];
+        /* Rows of as many values have the same. */
+        row->prior_freedom = i > 0 && sampling[i] == sampling[i - 1]
+                                 ? rows[i - 1].prior_freedom
+                                 : prior_freedom(between, sum_sampling, sampling[i], count);
+        row->prior_variance =
+            exp((sum_z - z[i]) / ((double)count - 1) - log_bias(row->prior_freedom));
         const double variance = variance_of(&own[i]);
         if (is_loud(variance / row->prior_variance, own[i].freedom, row->prior_freedom))
             continue;
@@ -204,6 +208,42 @@ res_interval res_moderated_ratio(const res_moderated *row)
     return (res_interval){exp(mean), exp(mean - half), exp(mean + half)};
 }
 
+/* By how much the square of ROW's half-width at the level exp(U) is above that of MEAN. */
+static double excess_at(const res_moderated *row, double u, double mean)
+{
+    return pow(res_moderated_half(row, exp(u)), 2) - mean * mean;
+}
+
+/* The level at which ROW's half-width is MEAN, by false position in its log (M. Dowell and P.
+ * Jarratt, "A modified regula falsi method", BIT 11, 1971: "Illinois"), in which the square of a
+ * quantile is nearly a line. */
+static double level_at(const res_moderated *row, double mean)
+{
+    double low = log(LEAST_P), high = 0;
+    double above = excess_at(row, low, mean), below = -mean * mean;
+    int side = 0; /* of which the end stayed the last time */
+    if (above <= 0)
+        return LEAST_P;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low * below - high * above) / (below - above);
+        const double excess = excess_at(row, middle, mean);
+        if (fabs(excess) <= NEAR * mean * mean)
+            return exp(middle);
+        if (excess > 0) {
+            low = middle;
+            above = excess;
+            below = side == 1 ? below / 2 : below;
+            side = 1;
+        } else {
+            high = middle;
+            below = excess;
+            above = side == -1 ? above / 2 : above;
+            side = -1;
+        }
+    }
+    return exp(high);
+}
+
 double res_moderated_p(const res_moderated *row)
 {
     const double mean = fabs(row->mean);
@@ -213,15 +253,7 @@ double res_moderated_p(const res_moderated *row)
         return mean > 0 ? 0 : 1;
     if (!(row->drift.deviation > 0))
         return 2 * gsl_cdf_tdist_Q(mean / row->error, row->freedom);
-    double low = log(LEAST_P), high = 0;
-    for (int i = 0; i < HALVINGS; i++) {
-        const double middle = (low + high) / 2;
-        if (res_moderated_half(row, exp(middle)) > mean)
-            low = middle;
-        else
-            high = middle;
-    }
-    return exp(high);
+    return level_at(row, mean);
 }
 
 /* ---- what a next table would show ---------------------------------------------------- */
@@ -270,7 +302,7 @@ static double power_at(const foreseen *next, double effect)
     for (int k = 0; k < QUANTILES; k++)
         for (int i = 0; i < QUANTILES; i++)
             sum += next->deviation[k] > 0
-                       ? gsl_cdf_ugaussian_Q((next->critical[k][i] - effect) / next->deviation[k])
+                       ? erfc((next->critical[k][i] - effect) / next->deviation[k] / M_SQRT2) / 2
                        : effect > next->critical[k][i];
     return sum / (QUANTILES * QUANTILES);
 }
