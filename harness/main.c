@@ -28,6 +28,7 @@
     X(night_command)                                                                               \
     X(verify_command)                                                                              \
     X(selftest_command)                                                                            \
+    X(command_calibrate)                                                                           \
     /* look */                                                                                     \
     X(command_table)                                                                               \
     X(command_report)                                                                              \

@@ -152,7 +152,12 @@ static bn_code set_provenance(const worker_framework *f, const json_t *group, re
     json_object_set_new(recording, "recorder_sha256", json_string(digest));
     if (f->e.how.recordings)
         json_object_set_new(recording, "path", res_json_text(f->recording));
-    return set_digest(f, runtime, st);
+    if (set_digest(f, runtime, st) != BN_OK)
+        return st->code;
+    res_provenance_set(r, RES_PROV_CALIBRATION,
+                       res_calibration_summary(f->e.how.store, res_plugin_sha256(r),
+                                               res_provenance_text(r, RES_PROV_HOST_NAME)));
+    return BN_OK;
 }
 
 /* ---- the record ------------------------------------------------------------------ */

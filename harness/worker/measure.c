@@ -50,6 +50,9 @@ static void describe(const worker_group *g, worker_session *s, res_record *r)
         "suite", s->experiment->suite, "group", g->about, "device_memory", device_memory_json(s),
         "memory", "rss_bytes", (json_int_t)memory.now, "peak_rss_bytes", (json_int_t)memory.peak,
         "file_rss_bytes", (json_int_t)memory.of_files, "warmup", warmup);
+    res_provenance_set(r, RES_PROV_CALIBRATION,
+                       res_calibration_summary(s->experiment->how.store, res_plugin_sha256(r),
+                                               res_provenance_text(r, RES_PROV_HOST_NAME)));
 }
 
 /* ---- the members ------------------------------------------------------------------------- */

@@ -15,7 +15,6 @@
 #define LEVEL       0.05
 /* Of the step's difference: smaller causes are not worth a word. */
 #define LEAST_SHARE 0.1
-#define USUAL_MORE  8
 
 const char *res_finding_name(res_finding_kind kind)
 {
@@ -116,18 +115,6 @@ static void find_causes(const res_speedup_row *base_row, const res_speedup_row *
 
 /* ---- findings ------------------------------------------------------------------------------ */
 
-static void set_detectable(const res_speedup *speedup, const res_pool_ratio *ratio,
-                           res_finding *finding)
-{
-    const double level = LEVEL / (double)speedup->ratios, least = speedup->least_error;
-    const size_t values = ratio->log.values, twice = 2 * values;
-    finding->of_runs = ratio->of_runs;
-    finding->more_processes = twice > USUAL_MORE ? twice : USUAL_MORE;
-    finding->mde = res_ratio_mde(ratio, 1, least, level);
-    finding->mde_with_more =
-        res_ratio_mde(ratio, (double)finding->more_processes / (double)values, least, level);
-}
-
 /* Whether both ROW and its baseline are measured. */
 static bool has_base(const res_speedup *speedup, const res_speedup_row *row)
 {
@@ -195,8 +182,10 @@ static res_finding explain(const res_speedup *speedup, size_t index)
     finding.executions_added = row->figures.executions - base->figures.executions;
     if (row->significant)
         find_causes(base, row, &finding);
-    if (finding.kind == RES_FINDING_NO_DIFFERENCE)
-        set_detectable(speedup, &row->ratio, &finding);
+    if (finding.kind == RES_FINDING_NO_DIFFERENCE) {
+        finding.mde = res_speedup_mde(speedup, row, 1);
+        finding.mde_twice = res_speedup_mde(speedup, row, 2);
+    }
     return finding;
 }
 

@@ -227,18 +227,18 @@ typedef enum res_matching {
 /* BASE over OTHER: wall times of a step. */
 typedef struct res_pool_ratio {
     res_matching matching;
-    res_estimate own;   /* log over the pairs or, unmatched, the processes of each; or over runs */
-    /* Standard errors that OWN's sample does not show (set_drift in ratio.c): the first the other
-     * ratios of a run have, too, the second its processes share. MOST: of ratios far from 1. */
-    double common, shared, common_most, shared_most;
+    /* Log over the pairs or, unmatched, the processes of each; or over runs. No degrees of freedom
+     * where it is apart. */
+    res_estimate own;
+    res_moderated log;  /* OWN, with what it borrowed (res_speedup_make), and the drift of runs */
     bool busy;          /* of one run, and the machine was busy meanwhile */
     bool apart;         /* unmatched, and a side is of one run: no interval */
     bool partial;       /* matched, of other processes than those that count in the two pools */
-    res_estimate log;   /* OWN with both of these */
+    size_t looks;       /* runs that measured both sides: after each someone may have judged */
     size_t processes;   /* pairs that count; unmatched: of the side that has fewer */
     bool of_runs;       /* a value is the mean of a run */
-    res_interval ratio; /* 95 %; bounds are NaN below RES_LEAST_PROCESSES */
-    double p;           /* of no difference; 1 without an interval */
+    res_interval ratio; /* 95 %, of LOG; bounds are NaN below RES_LEAST_PROCESSES */
+    double p;           /* of no difference, the same; 1 without an interval */
     double *pairs;      /* the log ratio of each pair, or run (OF_RUNS), in order of time; owned */
     size_t pair_count;  /* 0 where unmatched */
 } res_pool_ratio;
@@ -331,8 +331,7 @@ typedef struct res_speedup {
     size_t count;
     res_speedup_mean *means;
     size_t mean_count;
-    size_t ratios;         /* that have an interval: the family of the significance tests */
-    double least_error;    /* of the logs of ratios: claims are made with no less */
+    size_t ratios;                 /* that have an interval: the family of the significance tests */
     res_interference interference; /* of all rows together */
     /* Of the collection, whose they are. */
     res_misdates misdates;
@@ -343,6 +342,10 @@ typedef struct res_speedup {
 /* Makes the rows of ALL, which must outlive SPEEDUP. */
 void res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);
+/* The smallest difference (0.03: 3 %) of ROW that RES_POWER of further tables like this one would
+ * claim, with TIMES as many processes of the row, or runs where these are its values
+ * (res_moderated_mde). NaN without an interval. */
+double res_speedup_mde(const res_speedup *speedup, const res_speedup_row *row, double times);
 /* The row whose rounds waited longest among those of a busy machine; NULL: there is none. */
 const res_speedup_row *res_speedup_busiest(const res_speedup *speedup);
 
@@ -383,11 +386,8 @@ typedef struct res_finding {
     res_cause causes[RES_MOST_CAUSES];
     size_t cause_count;
     double executions_added; /* a step */
-    /* Of RES_FINDING_NO_DIFFERENCE: the smallest difference (0.03: 3 %) that such a table detects
-     * with RES_POWER, and that of MORE_PROCESSES, or as many runs, of the same spread. */
-    double mde, mde_with_more;
-    size_t more_processes; /* or runs: OF_RUNS */
-    bool of_runs;
+    /* Of RES_FINDING_NO_DIFFERENCE: res_speedup_mde of the row, and with twice as many values. */
+    double mde, mde_twice;
 } res_finding;
 
 /* A finding for each row that failed, or is compared with a lazy one, or should be, in the order of

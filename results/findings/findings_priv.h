@@ -51,14 +51,10 @@ res_estimate res_sample_estimate(res_sample *sample);
 
 /* ---- ratios (ratio.c, ratio_mean.c) ------------------------------------------------------ */
 
-/* ESTIMATE with a drift that its sample does not show, and as many degrees of freedom: SHARED, a
- * standard error that is a multiple of its own and no better known, and COMMON, which is known. The
- * 95 % interval is the one in which both half-widths add up as squares. */
-res_estimate res_with_drift(res_estimate estimate, double shared, double common);
-/* The smallest difference (0.03: 3 %) that RES_POWER of tables like RATIO's with TIMES as many
- * values would find significant at LEVEL, by a standard error of at least LEAST. It is found by
- * halving, since drift grows with the difference. NaN where RATIO has no interval. */
-double res_ratio_mde(const res_pool_ratio *ratio, double times, double least, double level);
+/* Lets the COUNT ratios LIST of one table borrow their variances from each other: those of
+ * processes, and apart from them those of runs. Ratios of unmatched processes and those without
+ * spread stay as they are. */
+void res_ratios_moderate(res_pool_ratio *const *list, size_t count);
 /* Of the COUNT ratios LIST, whose logs are known. */
 res_ratio_mean res_ratio_mean_of(const res_pool_ratio *const *list, size_t count);
 

@@ -132,6 +132,15 @@ static void add_rows(const res_speedup *speedup, res_published_rows *matches)
     }
 }
 
+static void moderate(res_published_rows *matches)
+{
+    res_pool_ratio **list = bn_zalloc(matches->count, sizeof(res_pool_ratio *));
+    for (size_t i = 0; i < matches->count; i++)
+        list[i] = &matches->list[i].ratio;
+    res_ratios_moderate(list, matches->count);
+    free(list);
+}
+
 /* ---- means ----------------------------------------------------------------------------------- */
 
 static bool same_mean(const res_published_row *a, const res_published_row *b)
@@ -183,6 +192,7 @@ void res_published_rows_make(const res_speedup *speedup, res_published_rows *mat
     *matches = (res_published_rows){.list = bn_zalloc(speedup->count, sizeof *matches->list),
                                     .means = bn_zalloc(speedup->count, sizeof *matches->means)};
     add_rows(speedup, matches);
+    moderate(matches);
     add_means(matches);
 }
 

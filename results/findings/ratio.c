@@ -108,107 +108,64 @@ static res_estimate unmatched(const res_pool *base, const res_pool *other, res_p
 
 /* ---- what differs between runs -------------------------------------------------------------- */
 
-/* Half of a normal distribution's 95 % interval, in standard deviations. */
-#define NORMAL 1.959964
+/*
+ * Work of the host and work of the device are slowed down unequally, and for minutes: the processes
+ * of one run share that, and another run finds another ratio. Calibration (`bench calibrate`)
+ * measures by how much on this machine, and records made after it say so. Where they do not, these
+ * standard deviations are assumed, those of 6 to 8 tables each of small models on 2 shared cores
+ * with XLA for CPU (docs/measuring.md): 1.1, 0.7, 2.0 and 0 % on an idle machine, 4 % under load.
+ */
+#define STATED_IDLE 0.01
+#define STATED_BUSY 0.04
 
-static res_interference interference_of(const res_pool *base, const res_pool *other)
+static bool is_busy(const res_pool *base, const res_pool *other)
 {
     res_interference interference = {0};
     res_interference_add(&interference, base);
     res_interference_add(&interference, other);
-    return interference;
+    return res_interference_busy(&interference);
 }
 
-static double apart_share(const res_interference *w)
+/* What RECORD says of the drift of this machine and its runtime. */
+static res_run_drift drift_of(const res_record *record, bool busy)
 {
-    return w->apart_of > 0 ? w->apart / w->apart_of : 0;
+    const double deviation =
+        res_provenance_number(record, busy ? RES_PROV_CALIBRATION_BUSY : RES_PROV_CALIBRATION_IDLE);
+    const int64_t runs = res_provenance_integer(
+        record, busy ? RES_PROV_CALIBRATION_BUSY_RUNS : RES_PROV_CALIBRATION_IDLE_RUNS, 0);
+    if (deviation > 0 && isfinite(deviation) && runs > 1)
+        return (res_run_drift){deviation, (double)runs - 1};
+    return (res_run_drift){busy ? STATED_BUSY : STATED_IDLE, (double)INFINITY};
 }
 
-res_estimate res_with_drift(res_estimate estimate, double shared, double common)
+/* The times of one run do not show how far runs differ, and nothing cancels it where too few
+ * processes belong together: so there is no interval where either side is of one. What a simulated
+ * device does is drawn for each. */
+static void refuse_apart(const res_pool *base, res_pool_ratio *ratio)
 {
-    const res_estimate unit = {0, 1, estimate.freedom, estimate.values};
-    const double student = res_estimate_half(&unit, 0.05);
-    if (estimate.freedom > 0)
-        estimate.error = sqrt(estimate.error * estimate.error + shared * shared +
-                              pow(common * NORMAL / student, 2));
-    return estimate;
+    ratio->apart = ratio->matching == RES_UNMATCHED && ratio->own.freedom > 0 && !ratio->of_runs &&
+                   !base->latest->simulated;
+    if (ratio->apart)
+        ratio->own.freedom = 0;
 }
 
-/*
- * Work of the host and work of the device are slowed down unequally, and for minutes: the processes
- * of one run share that, and another run finds another ratio. The further a ratio lies from 1, the
- * more it moves: its log by a standard deviation of DRIFT times 1 - exp(-|log|), which is the share
- * that differs, and by BUSY_DRIFT times that share on a busy machine. Cores apart make a step
- * longer and its share smaller, by about the same time in both modes, and the way back to cores
- * together is as long: so APART_DRIFT times the share is added where they were apart after all
- * rounds, and as much of it as rounds where after some.
- *
- * The processes of a quiet run have a part of their own spread in common, too. Short steps have
- * several lengths, by how threads are woken, and now one and now another of them is frequent, for
- * minutes. As far as both ways differ, that is SPREAD_SHARED times the standard deviation between
- * processes, and AWAKE_SHARED times where idle cores do not sleep: all of it where the share is far
- * above LITTLE_SHARE, none of it where the share is 0.
- *
- * The interval of a single run holds both besides the spread of its processes. What they share is a
- * multiple of that spread, and no better known than it: Student's t is of the processes. DRIFT is
- * known, and its half-width and theirs add up as squares (Zou and Donner, "Construction of
- * confidence limits about effect measures", Statistics in Medicine 2008). Nothing is added where
- * three runs or more show it themselves, nor to a ratio of 1. All six were measured on 2 shared
- * cores with XLA for CPU: docs/measuring.md.
- */
-#define DRIFT         0.04
-#define BUSY_DRIFT    0.35
-#define APART_DRIFT   0.15
-#define SPREAD_SHARED 0.5
-#define AWAKE_SHARED  0.3
-#define LITTLE_SHARE  0.05
-
-/* Sets what drifts RATIO, whose OWN estimate is made, could have. APART: in that share of the
- * rounds the cores were apart. AWAKE: no core slept. */
-static void set_drift(res_pool_ratio *ratio, double apart, bool awake)
+/* Three runs or more show themselves how far runs differ. A simulated device draws its drifts for
+ * each process: they show all of it. */
+static res_run_drift drift_between(const res_pool *base, const res_pool *other,
+                                   res_pool_ratio *ratio)
 {
-    const double spread = ratio->own.error * sqrt((double)ratio->own.values);
-    const double part = awake ? AWAKE_SHARED : SPREAD_SHARED;
-    ratio->common_most = ratio->busy ? BUSY_DRIFT + APART_DRIFT * apart : DRIFT;
-    ratio->shared_most = ratio->busy ? 0 : part * spread;
+    if (!(ratio->own.freedom > 0) || ratio->of_runs)
+        return (res_run_drift){0, 0};
+    ratio->busy = is_busy(base, other);
+    return base->latest->simulated && !ratio->busy ? (res_run_drift){0, 0}
+                                                   : drift_of(other->latest, ratio->busy);
 }
 
-/* RATIO's drifts where the log of the ratio is LOG. */
-static void drift_at(const res_pool_ratio *ratio, double log, double *shared, double *common)
+/* Sets what follows from RATIO's log. */
+static void settle(res_pool_ratio *ratio)
 {
-    const double share = -expm1(-fabs(log));
-    *common = ratio->common_most * share;
-    *shared = ratio->shared_most * -expm1(-share / LITTLE_SHARE);
-}
-
-/* The difference that RES_POWER of tables find at LEVEL of which OWN is the estimate without
- * drifts, and whose drifts are those of RATIO at LOG. */
-static double told_at(const res_pool_ratio *ratio, const res_estimate *own, double log,
-                      double level)
-{
-    double shared, common;
-    drift_at(ratio, log, &shared, &common);
-    const res_estimate drifting = res_with_drift(*own, shared, common);
-    return res_estimate_mde(&drifting, 1, level);
-}
-
-double res_ratio_mde(const res_pool_ratio *ratio, double times, double least, double level)
-{
-    res_estimate own = ratio->own;
-    own.error = fmax(own.error, least) / sqrt(times);
-    own.freedom = times * (own.freedom + 1) - 1;
-    /* No drift is larger than that of a ratio of any size. */
-    double low = 0, high = told_at(ratio, &own, (double)INFINITY, level);
-    if (!(ratio->own.freedom > 0) || !isfinite(high))
-        return (double)NAN;
-    for (int i = 0; i < 60; i++) {
-        const double middle = (low + high) / 2;
-        if (told_at(ratio, &own, middle, level) > middle)
-            low = middle;
-        else
-            high = middle;
-    }
-    return expm1(high);
+    ratio->ratio = res_moderated_ratio(&ratio->log);
+    ratio->p = res_moderated_p(&ratio->log);
 }
 
 /* Whether process I of OTHER and its partner WITH in BASE count in their pools. */
@@ -218,30 +175,17 @@ static bool both_count(const res_pool *base, const res_process *with, const res_
     return res_pool_counts(other, i) && res_pool_counts(base, (size_t)(with - base->list));
 }
 
-/* The times of one run do not show how far runs differ, and nothing cancels it where too few
- * processes belong together: so there is no interval where either side is of one. What a simulated
- * device does is drawn for each. */
-static void refuse_apart(const res_pool *base, res_pool_ratio *ratio)
+/* How many runs measured both sides: groups of processes that have different names. */
+static size_t count_looks(const res_pool *base, const res_pool *other)
 {
-    ratio->apart = ratio->matching == RES_UNMATCHED && ratio->log.freedom > 0 && !ratio->of_runs &&
-                   !base->latest->simulated;
-    if (ratio->apart)
-        ratio->log.freedom = 0;
-}
-
-static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
-{
-    ratio->own = ratio->log;
-    if (!(ratio->log.freedom > 0) || ratio->of_runs)
-        return;
-    const res_interference interference = interference_of(base, other);
-    ratio->busy = res_interference_busy(&interference);
-    /* A simulated device draws its drifts for each process: they show all of it. */
-    if (!base->latest->simulated || ratio->busy)
-        set_drift(ratio, apart_share(&interference),
-                  res_provenance(base->latest, RES_PROV_IDLE_CORES) != NULL);
-    drift_at(ratio, ratio->own.mean, &ratio->shared, &ratio->common);
-    ratio->log = res_with_drift(ratio->log, ratio->shared, ratio->common);
+    size_t looks = 0;
+    for (size_t i = 0; i < other->count; i++) {
+        bool known = !partner(base, &other->list[i]);
+        for (size_t k = 0; !known && k < i; k++)
+            known = strcmp(other->list[k].group, other->list[i].group) == 0;
+        looks += !known;
+    }
+    return looks;
 }
 
 void res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
@@ -260,7 +204,7 @@ void res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
     free(room);
     if (pairs_count(s.count, base, other)) {
         ratio->matching = RES_MATCHED;
-        ratio->log = res_sample_estimate(&s);
+        ratio->own = res_sample_estimate(&s);
         ratio->processes = s.processes;
         ratio->partial =
             both != base->counted || both != other->counted || both != ratio->processes;
@@ -270,15 +214,47 @@ void res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
         s.values = NULL;
     } else {
         ratio->matching = RES_UNMATCHED;
-        ratio->log = unmatched(base, other, log_wall, NULL);
+        ratio->own = unmatched(base, other, log_wall, NULL);
         ratio->processes = base->counted < other->counted ? base->counted : other->counted;
         ratio->of_runs = base->runs.means && other->runs.means;
     }
     res_sample_end(&s);
     refuse_apart(base, ratio);
-    allow_drift(base, other, ratio);
-    ratio->ratio = res_estimate_ratio(&ratio->log);
-    ratio->p = fmax(res_estimate_p(&ratio->own), res_estimate_p(&ratio->log));
+    ratio->looks = count_looks(base, other);
+    ratio->log = res_moderated_alone(&ratio->own, drift_between(base, other, ratio));
+    settle(ratio);
+}
+
+/* Whether RATIO's variance is of one sample, and has a log. */
+static bool can_borrow(const res_pool_ratio *ratio)
+{
+    return ratio->matching == RES_MATCHED && ratio->own.freedom > 0 && ratio->own.error > 0;
+}
+
+/* Those of LIST whose values are runs (OF_RUNS), or those whose values are processes. */
+static void moderate_alike(res_pool_ratio *const *list, size_t count, bool of_runs)
+{
+    res_estimate *own = bn_zalloc(count, sizeof *own);
+    res_moderated *rows = bn_zalloc(count, sizeof *rows);
+    size_t alike = 0, next = 0;
+    for (size_t i = 0; i < count; i++)
+        if (can_borrow(list[i]) && list[i]->of_runs == of_runs)
+            own[alike++] = list[i]->own;
+    res_moderate(own, alike, rows);
+    for (size_t i = 0; i < count; i++)
+        if (can_borrow(list[i]) && list[i]->of_runs == of_runs) {
+            rows[next].drift = list[i]->log.drift;
+            list[i]->log = rows[next++];
+            settle(list[i]);
+        }
+    free(rows);
+    free(own);
+}
+
+void res_ratios_moderate(res_pool_ratio *const *list, size_t count)
+{
+    moderate_alike(list, count, false);
+    moderate_alike(list, count, true);
 }
 
 void res_pool_ratio_free(res_pool_ratio *ratio)

@@ -54,17 +54,17 @@ static res_estimate mean_by_cell(const res_pool_ratio *const *list, size_t count
     return own;
 }
 
-/* OWN with what a machine does to all of the ratios, which does not average out, and with what each
- * of them shares within its run alone, which does. */
-static res_estimate mean_with_drift(res_estimate own, const res_pool_ratio *const *list,
-                                    size_t count)
+/* The drift of a mean: a machine does it to all of the ratios, so that it does not average out. */
+static res_run_drift mean_drift(const res_pool_ratio *const *list, size_t count)
 {
-    double common = 0, shared = 0;
+    res_run_drift drift = {0, (double)INFINITY};
     for (size_t i = 0; i < count; i++) {
-        common += list[i]->common;
-        shared = hypot(shared, list[i]->shared);
+        const res_run_drift *of = &list[i]->log.drift;
+        drift.deviation += of->deviation / (double)count;
+        if (of->deviation > 0)
+            drift.freedom = fmin(drift.freedom, of->freedom);
     }
-    return count > 0 ? res_with_drift(own, shared / (double)count, common / (double)count) : own;
+    return drift;
 }
 
 res_ratio_mean res_ratio_mean_of(const res_pool_ratio *const *list, size_t count)
@@ -72,8 +72,8 @@ res_ratio_mean res_ratio_mean_of(const res_pool_ratio *const *list, size_t count
     const size_t pairs = shared_pairs(list, count);
     const res_estimate own =
         pairs > 0 ? mean_by_process(list, count, pairs) : mean_by_cell(list, count);
-    const res_estimate log = mean_with_drift(own, list, count);
-    res_ratio_mean mean = {.ratio = res_estimate_ratio(&log), .by_process = pairs > 0};
+    const res_moderated log = res_moderated_alone(&own, mean_drift(list, count));
+    res_ratio_mean mean = {.ratio = res_moderated_ratio(&log), .by_process = pairs > 0};
     count_processes(list, count, &mean);
     return mean;
 }

@@ -152,48 +152,46 @@ static void compare_cells(res_speedup *speedup)
     }
 }
 
-/* Half of the median standard error over the ratios of the table. A few processes agree by chance
- * now and then, most of all where each is either fast or slow: four of them do in 8 of 1,000
- * ratios. Their spread then is next to nothing, and in a large table some ratio would be claimed
- * for it. So no claim rests on a spread that is far below that of the other ratios. ROOM is for all
- * rows. */
-static double least_error(const res_speedup *speedup, double *room)
+static bool is_judged(const res_speedup_row *row)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < speedup->count; i++)
-        if (speedup->rows[i].ratio.log.freedom > 0)
-            room[count++] = speedup->rows[i].ratio.own.error;
-    return count >= RES_LEAST_PROCESSES ? res_median(room, count) / 2 : 0;
+    return row->ratio.log.freedom > 0;
 }
 
-/* With a standard error of at least LEAST. What is added for drift has more degrees of freedom, and
- * must not make a claim of a few processes that do not make it by themselves. */
-static double p_of(const res_pool_ratio *ratio, double least)
+static void moderate(res_speedup *speedup)
 {
-    res_estimate own = ratio->own, log = ratio->log;
-    own.error = fmax(own.error, least);
-    log.error = fmax(log.error, least);
-    return fmax(res_estimate_p(&own), res_estimate_p(&log));
+    res_pool_ratio **list = bn_zalloc(speedup->count, sizeof(res_pool_ratio *));
+    for (size_t i = 0; i < speedup->count; i++)
+        if (is_judged(&speedup->rows[i]))
+            list[speedup->ratios++] = &speedup->rows[i].ratio;
+    res_ratios_moderate(list, speedup->ratios);
+    free(list);
 }
 
 /* Claims differences by Holm's procedure over all ratios that have an interval. */
 static void judge(res_speedup *speedup)
 {
-    double *p = bn_zalloc(2 * speedup->count, sizeof *p);
-    size_t count = 0;
-    speedup->least_error = least_error(speedup, p);
+    double *p = bn_zalloc(2 * speedup->count, sizeof *p), *adjusted = p + speedup->count;
+    size_t next = 0;
+    moderate(speedup);
     for (size_t i = 0; i < speedup->count; i++)
-        if (speedup->rows[i].ratio.log.freedom > 0)
-            p[count++] = p_of(&speedup->rows[i].ratio, speedup->least_error);
-    res_holm(p, NULL, count, p + count);
-    speedup->ratios = count;
-    for (size_t i = 0, next = count; i < speedup->count; i++) {
+        if (is_judged(&speedup->rows[i]))
+            p[next++] = speedup->rows[i].ratio.p;
+    res_holm(p, NULL, speedup->ratios, adjusted);
+    next = 0;
+    for (size_t i = 0; i < speedup->count; i++) {
         res_speedup_row *row = &speedup->rows[i];
-        if (row->ratio.log.freedom > 0)
-            row->p_holm = p[next++];
+        if (is_judged(row))
+            row->p_holm = adjusted[next++];
         row->significant = row->p_holm <= LEVEL;
     }
     free(p);
+}
+
+double res_speedup_mde(const res_speedup *speedup, const res_speedup_row *row, double times)
+{
+    return row->compared
+               ? res_moderated_mde(&row->ratio.log, times, LEVEL / (double)speedup->ratios)
+               : (double)NAN;
 }
 
 /* ---- means --------------------------------------------------------------------------- */

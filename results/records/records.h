@@ -300,6 +300,40 @@ double res_provenance_number(const res_record *record, res_provenance_id member)
 /* Sets MEMBER, whose section is there, to VALUE (stolen); NULL: it stays as it is. */
 void res_provenance_set(res_record *record, res_provenance_id member, json_t *value);
 
+/* ---- calibration (calibration.c) ---------------------------------------------------------- */
+
+/* The folder of a store that has the runs of bench calibrate, and their records. */
+#define RES_CALIBRATION_FOLDER "calibration"
+/* Ratios that a run measures. */
+#define RES_CALIBRATION_PAIRS  3
+/* Runs that are planned, and the fewest that are worth using: 5 % are detected in 73 of 100
+ * simulated tables of 34 ratios after 20 runs, in 21 after 5 (drift 1 %, 8 processes). */
+#define RES_CALIBRATION_RUNS   12
+#define RES_CALIBRATION_FEWEST 8
+
+/* One run: ratios of pairs of modes, each of several processes. */
+typedef struct res_calibration_run {
+    double began_s;               /* Unix time */
+    bool busy;                    /* by the interference monitor */
+    const char *sha256, *machine; /* the runtime's file, and the name of the host; borrowed */
+    const double *logs;           /* [pair * PROCESSES + process], of the ratio; borrowed */
+    size_t processes;
+} res_calibration_run;
+/* The runs of STORE (new reference), none where it has no calibration; for the functions below.
+ * BN_FORMAT where its file is another, BN_IO. */
+BN_MUST_USE bn_code res_calibration_read(const char *store, json_t **runs, bn_status *st);
+/* Adds RUN to those of STORE, whose calibration folder exists. BN_INVALID without finite ratios and
+ * errors, else as reading and writing. */
+BN_MUST_USE bn_code res_calibration_add(const char *store, const res_calibration_run *run,
+                                        bn_status *st);
+/* How many of RUNS are of this runtime and machine, busy or idle. *DRIFT: what they show; none
+ * below RES_CALIBRATION_FEWEST. */
+size_t res_calibration_drift(const json_t *runs, const char *sha256, const char *machine, bool busy,
+                             res_run_drift *drift);
+/* The member "calibration" of a record made in STORE now (new reference): {"runtime", "machine",
+ * "idle": {"deviation", "runs"}, "busy": ...}. NULL: nothing is known of this runtime here. */
+json_t *res_calibration_summary(const char *store, const char *sha256, const char *machine);
+
 /* ---- the runtime that was measured (provenance.c) --------------------------------------- */
 
 /* Puts variables of the environment whose text begins with one of PREFIXES ("LD_PRELOAD=",

@@ -138,15 +138,6 @@ double res_estimate_half(const res_estimate *estimate, double level)
                : (double)NAN;
 }
 
-double res_estimate_mde(const res_estimate *estimate, double times, double level)
-{
-    const double freedom = times * (estimate->freedom + 1) - 1;
-    if (!isfinite(estimate->error) || !(estimate->freedom > 0) || !(freedom > 0))
-        return (double)NAN;
-    return (gsl_cdf_tdist_Qinv(level / 2, freedom) + gsl_cdf_tdist_Pinv(RES_POWER, freedom)) *
-           estimate->error / sqrt(times);
-}
-
 res_interval res_estimate_interval(const res_estimate *estimate)
 {
     const double half = res_estimate_half(estimate, 0.05), mean = estimate->mean;

@@ -74,11 +74,6 @@ res_estimate res_estimate_sum(const res_estimate *list, const double *weights, s
 /* Half of the interval that misses the truth at LEVEL (0.05: 95 %), by Student's t; NaN where there
  * is none. */
 double res_estimate_half(const res_estimate *estimate, double level);
-/* The minimum detectable effect: the true mean that would differ significantly from zero at LEVEL
- * in RES_POWER of all samples of TIMES as many processes, if they lie as far apart as these; NaN
- * where that is unknown. */
-#define RES_POWER 0.8
-double res_estimate_mde(const res_estimate *estimate, double times, double level);
 /* The mean with its 95 % interval; the bounds are NaN where there is none. */
 res_interval res_estimate_interval(const res_estimate *estimate);
 /* The same for a mean of LOGS: all three are exp of it. */
@@ -91,6 +86,73 @@ bool res_excludes(res_interval interval, double value);
 /* Effective sample size: how many independent values estimate a mean as well as COUNT values in a
  * row, of which neighbours may be alike; at most COUNT. */
 double res_independent_samples(const double *values, size_t count);
+
+/* ---- the ratios of one table (moderate.c) ------------------------------------ */
+
+/* Power that a smallest detectable difference promises. */
+#define RES_POWER 0.8
+
+/* How far another run finds another mean, beside what its processes show: a standard deviation that
+ * all processes of a run share. */
+typedef struct res_run_drift {
+    double deviation; /* tau; 0: none */
+    double freedom;   /* degrees of freedom, as of a calibration; infinite: a stated value */
+} res_run_drift;
+
+/* A mean of logs whose variance has borrowed from others. */
+typedef struct res_moderated {
+    double mean;
+    double error;   /* standard error of MEAN, without DRIFT; NaN: unknown */
+    double freedom; /* of ERROR; 0: there is no interval */
+    size_t values;
+    double own_freedom; /* of the variance of its own values alone */
+    /* What the others predict of the variance of a value; no degrees of freedom: nothing. */
+    double prior_freedom, prior_variance;
+    double least_variance; /* of a value, that a table of like rows has */
+    res_run_drift drift; /* none by res_moderate: the caller sets it */
+} res_moderated;
+
+/*
+ * Makes ROWS of the COUNT estimates OWN of one group, with errors above zero and VALUES - 1 degrees
+ * of freedom. Of fewer than four each stands alone. Else row i, whose variance is s^2 with d
+ * degrees of freedom, gets
+ *
+ *   z = ln s^2 - digamma(d/2) + ln(d/2),  V = max(0, var z - mean trigamma(d/2)),
+ *   trigamma(d0/2) = V + sum over the others (V + trigamma(d/2)) / (COUNT - 1)^2,
+ *   s0^2 = exp(mean z of the others + digamma(d0/2) - ln(d0/2)),
+ *   v = (d0 s0^2 + d s^2) / (d0 + d) with d + d0/2 degrees of freedom,
+ *
+ * but s^2 with d, where s^2/s0^2 is above the upper 5 % of F(d, d0): it is louder than the others.
+ * No variance is below a quarter of the median of these. (Smyth 2004; d0 halved, and shrunk for few
+ * rows.)
+ */
+void res_moderate(const res_estimate *own, size_t count, res_moderated *rows);
+/* OWN, which borrows nothing, with DRIFT. */
+res_moderated res_moderated_alone(const res_estimate *own, res_run_drift drift);
+/* Half of the interval that misses the truth at LEVEL: the root of the sum of squares of Student's
+ * t times the error and of the drift times its own quantile, Student's of its degrees of freedom,
+ * or the normal one (Zou and Donner 2008); NaN where there is none. */
+double res_moderated_half(const res_moderated *row, double level);
+/* exp of the mean and of its 95 % interval; the bounds are NaN where there is none. */
+res_interval res_moderated_ratio(const res_moderated *row);
+/* P of a mean of zero: the level at which the interval ends there; no less than 1e-15 with a drift.
+ * 1 where there is no interval. */
+double res_moderated_p(const res_moderated *row);
+/*
+ * The smallest difference (0.03: 3 %) that RES_POWER of next tables would claim at LEVEL, with
+ * TIMES as many values: the mean power over 24 quantiles each of the true variance, given this one,
+ * and of the variance that a next table finds, which borrows from the same prior. NaN where there
+ * is no interval.
+ */
+double res_moderated_mde(const res_moderated *row, double times, double level);
+/*
+ * The drift that RUNS runs show, each of PAIRS ratios: RATIOS[run * PAIRS + pair] is the mean log
+ * ratio of the processes of that run, with its error. With b the mean over the pairs of the
+ * variance of a pair's means, and w the mean square of the errors: tau^2 = max(b - w, b sqrt(2 /
+ * (RUNS - 1))). The second is the standard error of b, which a calibration cannot exclude. RUNS - 1
+ * degrees of freedom. At least two runs.
+ */
+res_run_drift res_run_drift_of(const res_estimate *ratios, size_t pairs, size_t runs);
 
 /* ---- comparisons -------------------------------------------------------- */
 

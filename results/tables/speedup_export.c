@@ -112,14 +112,17 @@ static void set_remarks(json_t *object, const res_remarks *r)
     json_object_set_new(object, "warmups_not_stationary", json_integer((json_int_t)r->unsettled));
 }
 
-static void set_speedup(json_t *object, const res_speedup_row *row)
+static void set_speedup(json_t *object, const res_speedup *speedup, const res_speedup_row *row)
 {
+    const res_run_drift *drift = &row->ratio.log.drift;
     const res_interval ratio = row->ratio.ratio;
     json_object_set_new(object, "speedup", res_json_real(ratio.estimate));
     json_object_set_new(object, "speedup_low", res_json_real(ratio.low));
     json_object_set_new(object, "speedup_high", res_json_real(ratio.high));
-    json_object_set_new(object, "speedup_drift",
-                        res_json_real(hypot(row->ratio.common, row->ratio.shared)));
+    json_object_set_new(object, "speedup_drift", res_json_real(drift->deviation));
+    json_object_set_new(object, "calibrated",
+                        drift->deviation > 0 ? json_boolean(isfinite(drift->freedom))
+                                             : json_null());
     json_object_set_new(object, "matched",
                         row->compared ? json_boolean(row->ratio.matching == RES_MATCHED)
                                       : json_null());
@@ -128,6 +131,10 @@ static void set_speedup(json_t *object, const res_speedup_row *row)
     json_object_set_new(object, "partial",
                         row->compared ? json_boolean(row->ratio.partial) : json_null());
     json_object_set_new(object, "p_holm", row->compared ? res_json_real(row->p_holm) : json_null());
+    json_object_set_new(object, "mde", res_json_real(res_speedup_mde(speedup, row, 1)));
+    json_object_set_new(object, "mde_twice", res_json_real(res_speedup_mde(speedup, row, 2)));
+    json_object_set_new(object, "looks",
+                        row->compared ? json_integer((json_int_t)row->ratio.looks) : json_null());
     json_object_set_new(object, "judged", json_boolean(row->ratio.log.freedom > 0));
     json_object_set_new(object, "told",
                         row->compared ? json_boolean(row->significant) : json_null());
@@ -137,14 +144,14 @@ static void set_speedup(json_t *object, const res_speedup_row *row)
     json_object_set_new(object, "lazy_other_conditions", res_json_text(row->other_conditions));
 }
 
-static json_t *row_json(const res_speedup_row *row)
+static json_t *row_json(const res_speedup *speedup, const res_speedup_row *row)
 {
     json_t *object = json_object();
     res_json_identity(object, "row", row->record);
     set_pool(object, row);
     set_figures(object, &row->figures);
     set_remarks(object, &row->remarks);
-    set_speedup(object, row);
+    set_speedup(object, speedup, row);
     return object;
 }
 
@@ -175,6 +182,13 @@ static json_t *interference_json(const res_speedup *speedup)
     return object;
 }
 
+/* How differences are claimed, and of what: rare slow processes may not show in a few. */
+static json_t *claims_json(const res_speedup *speedup)
+{
+    return json_pack("{s:f, s:I, s:s}", "level", 0.05, "family", (json_int_t)speedup->ratios, "of",
+                     "typical process");
+}
+
 /* How many files of the store were left out, by what is wrong with them; of many, some are named.
  */
 static json_t *left_out_json(const res_speedup *speedup)
@@ -195,11 +209,12 @@ static json_t *speedup_json(const res_speedup *speedup)
 {
     json_t *object = json_object(), *rows = json_array(), *means = json_array();
     for (size_t i = 0; i < speedup->count; i++)
-        json_array_append_new(rows, row_json(&speedup->rows[i]));
+        json_array_append_new(rows, row_json(speedup, &speedup->rows[i]));
     for (size_t i = 0; i < speedup->mean_count; i++)
         json_array_append_new(means, mean_json(&speedup->means[i]));
     json_object_set_new(object, "rows", rows);
     json_object_set_new(object, "geometric_means", means);
+    json_object_set_new(object, "claims", claims_json(speedup));
     json_object_set_new(object, "witness", interference_json(speedup));
     json_t *noted = res_speedup_notes(speedup), *notes = json_array(), *note;
     size_t index;
@@ -262,10 +277,14 @@ static const char *const csv_columns[] = {
     "speedup_low",
     "speedup_high",
     "speedup_drift",
+    "calibrated",
     "matched",
     "apart",
     "partial",
     "p_holm",
+    "mde",
+    "mde_twice",
+    "looks",
     "judged",
     "told",
     "program",

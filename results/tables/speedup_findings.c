@@ -111,28 +111,6 @@ static res_figure percent(double share)
     return figure;
 }
 
-/* "2.3 %", or "2.3 % to 6.1 %" where rows differ. */
-static void put_percents(double least, double most, bn_text *out)
-{
-    const res_figure low = percent(least), high = percent(most);
-    bn_text_puts(out, low.text);
-    if (strcmp(low.text, high.text) != 0)
-        bn_text_printf(out, " to %s", high.text);
-}
-
-/* How to detect smaller differences: further processes of a run are no values where runs are. */
-static void put_more(size_t processes, size_t runs, bn_text *out)
-{
-    bn_text_puts(out, "; with ");
-    if (processes > 0)
-        bn_text_printf(out, "--processes %zu", processes);
-    if (processes > 0 && runs > 0)
-        bn_text_puts(out, ", or where each run is one value with ");
-    if (runs > 0)
-        bn_text_printf(out, "%zu runs in all, each ten minutes after the last", runs);
-    bn_text_puts(out, ": about ");
-}
-
 /* The baseline of the rows: lazy, but for cells without one. */
 static const char *base_word(const res_speedup *speedup)
 {
@@ -142,43 +120,46 @@ static const char *base_word(const res_speedup *speedup)
     return "lazy";
 }
 
+/* How much smaller a difference twice the processes detect; further processes of a run are no
+ * values where runs are. */
+static void put_twice(const res_pool_ratio *ratio, double mde, char *text, size_t size)
+{
+    const size_t twice = 2 * ratio->log.values;
+    if (ratio->of_runs)
+        snprintf(text, size, "%s with %zu runs", percent(mde).text, twice);
+    else
+        snprintf(text, size, "%s with --processes %zu", percent(mde).text, twice);
+}
+
 static void add_undecided(const res_speedup *speedup, const res_finding *list, size_t count,
                           json_t *out)
 {
     res_named rows = {0};
-    double least = (double)INFINITY, most = 0, more_least = least, more_most = 0;
-    size_t more[2] = {0, 0}; /* processes, runs */
     bn_text text = {0};
     for (size_t i = 0; i < count; i++) {
         const res_finding *f = &list[i];
         if (f->kind != RES_FINDING_NO_DIFFERENCE)
             continue;
         const res_speedup_row *row = &speedup->rows[f->row];
-        res_speedup_name_row(speedup, row, &rows, "%s %s", res_ratio(row->ratio.ratio).text,
-                             res_ratio_range(row->ratio.ratio).text);
-        least = fmin(least, f->mde);
-        most = fmax(most, f->mde);
-        more_least = fmin(more_least, f->mde_with_more);
-        more_most = fmax(more_most, f->mde_with_more);
-        size_t *of = &more[f->of_runs];
-        *of = f->more_processes > *of ? f->more_processes : *of;
+        char twice[128];
+        put_twice(&row->ratio, f->mde_twice, twice, sizeof twice);
+        res_speedup_name_row(speedup, row, &rows, "%s %s (%s; %s)",
+                             res_ratio(row->ratio.ratio).text,
+                             res_ratio_range(row->ratio.ratio).text, percent(f->mde).text, twice);
     }
     if (rows.count == 0)
         return;
     json_t *ids = json_incref(rows.ids);
-    bn_text_printf(&text, "No significant difference from %s: ", base_word(speedup));
+    bn_text_printf(&text,
+                   "No significant difference from %s (in brackets the smallest difference that a "
+                   "further table would detect with 80 %% power): ",
+                   base_word(speedup));
     res_speedup_put_named(&rows, &text);
-    bn_text_puts(&text, ". Smallest detectable difference (80 % power): ");
-    put_percents(least, most, &text);
-    put_more(more[0], more[1], &text);
-    put_percents(more_least, more_most, &text);
     bn_text_puts(&text, res_interference_busy(&speedup->interference)
-                            ? "; less with less interference."
+                            ? ". Less interference would detect less."
                             : ".");
-    json_t *finding = finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids);
-    json_object_set_new(finding, "more_processes", json_integer((json_int_t)more[0]));
-    json_object_set_new(finding, "more_runs", json_integer((json_int_t)more[1]));
-    json_array_append_new(out, finding);
+    json_array_append_new(out,
+                          finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids));
 }
 
 /* Adds the sentence "HEADREST: ROWS." of KIND where there are rows; releases ROWS. */

@@ -237,17 +237,63 @@ static void note_neighbours(const res_speedup *speedup, json_t *notes)
              "Successive steps are correlated: few independent samples per process", &list);
 }
 
+/* What a drift between runs adds to the intervals: DEVIATION[busy], of RUNS[busy] runs; 0: it was
+ * assumed. */
+static void put_drift(const double deviation[2], const size_t runs[2], bn_text *out)
+{
+    static const char *const when[] = {"", " under interference"};
+    bool stated = false;
+    bn_text_puts(out, "Intervals include a standard deviation between runs of ");
+    for (int busy = 0, put = 0; busy < 2; busy++) {
+        if (!(deviation[busy] > 0))
+            continue;
+        bn_text_printf(out, "%s%.2g %%%s", put++ ? ", and " : "", 100 * deviation[busy],
+                       when[busy]);
+        if (runs[busy] > 0)
+            bn_text_printf(out, " (calibrated, %zu runs)", runs[busy]);
+        else
+            bn_text_puts(out, " (uncalibrated: assumed)");
+        stated = stated || runs[busy] == 0;
+    }
+    bn_text_puts(out, stated ? "; bench calibrate measures it on this machine." : ".");
+}
+
+/* Of several calibrations the largest is named. */
 static void note_drift(const res_speedup *speedup, json_t *notes)
+{
+    double deviation[2] = {0, 0};
+    size_t runs[2] = {0, 0};
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_pool_ratio *ratio = &speedup->rows[i].ratio;
+        const res_run_drift *drift = &ratio->log.drift;
+        if (!speedup->rows[i].compared || !(drift->deviation > deviation[ratio->busy]))
+            continue;
+        deviation[ratio->busy] = drift->deviation;
+        runs[ratio->busy] = isfinite(drift->freedom) ? (size_t)drift->freedom + 1 : 0;
+    }
+    if (!(deviation[0] > 0) && !(deviation[1] > 0))
+        return;
+    bn_text text = {0};
+    put_drift(deviation, runs, &text);
+    json_array_append_new(notes, res_json_text(text.data));
+    bn_text_free(&text);
+}
+
+/* A run that was added because the one before it claimed nothing is a second chance of a wrong
+ * claim. */
+static void note_looks(const res_speedup *speedup, json_t *notes)
 {
     res_named list = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
-        if (row->ratio.busy && row->ratio.common > 0)
-            res_speedup_name_row(speedup, row, &list, "(%.1f %%)", 100 * row->ratio.common);
+        if (row->compared && row->ratio.looks > 1 &&
+            !res_provenance(row->record, RES_PROV_SUITE_NAME))
+            res_speedup_name_row(speedup, row, &list, "(%zu runs: up to %.0f %%)", row->ratio.looks,
+                                 fmin(100, 5 * (double)row->ratio.looks));
     }
-    add_note(notes, "ratio-varies",
-             "Under interference a ratio varies from run to run: its interval includes a standard "
-             "deviation of",
+    add_note(notes, "several-looks",
+             "Several runs: if a later one followed because an earlier one claimed nothing, the "
+             "table's error is not 5 % but 5 % for each run; measure in a new store instead",
              &list);
 }
 
@@ -442,6 +488,7 @@ json_t *res_speedup_notes(const res_speedup *speedup)
     note_offload(speedup, notes);
     note_layouts(speedup, notes);
     note_drift(speedup, notes);
+    note_looks(speedup, notes);
     note_left_out(speedup, notes);
     note_dates(speedup, notes);
     return notes;

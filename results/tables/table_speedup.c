@@ -252,7 +252,8 @@ static void put_legend(const res_speedup *speedup, res_format format, bn_text *o
 {
     static const char *const lines[] = {
         "processes: that measured the row. Each gives one value; intervals (95 %, Student's t) are "
-        "over these values, or over the means of runs where there are several (they are named).",
+        "over these values, or over the means of runs where there are several (they are named). "
+        "Those of ratios borrow variance from the other rows, and include the drift between runs.",
         "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
         "overhead: PJRT time minus device time of one execution; \"<\": indistinguishable from "
         "zero.",
@@ -264,7 +265,9 @@ static void put_legend(const res_speedup *speedup, res_format format, bn_text *o
         "program: the device's program, compared with lazy.",
         "vs lazy: mean step of bench's lazy with the fewest graphs over that of this row, by round "
         "and process, trimmed by a tenth of a round's steps at each end.",
-        "difference: significance at 5 % family-wise over the table (Holm).",
+        "difference: of the typical process; significance at 5 % family-wise over the table "
+        "(Holm). "
+        "Rare slow processes may not show.",
         "Geometric means: (cells with a value, of all cells of the phase); by process first, or by "
         "cell where cells have different numbers of processes (\"or more\"). They are not tested "
         "for significance.",

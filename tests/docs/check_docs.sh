@@ -41,6 +41,7 @@ parsed_only=$(
 *bench verify --all*	minutes; check_verify.sh and check_verify_small.sh run it
 *bench verify --model llama*	compiling; check_verify_scan.sh and check_verify_remat.sh run it
 *bench selftest accuracy*	minutes; check_sim.sh runs it
+*bench calibrate*	two hours; check_calibrate.sh runs a short one
 *bench selftest statistics*	half a minute; check_statistics.sh runs it
 *bench selftest coverage*	a minute and an own seed, which may err by chance; check_coverage.sh runs it with one
 *bench replay resnet50*	minutes; check_sim.sh runs it

@@ -15,7 +15,15 @@ report "it passes and says so, and the table is on standard output alone" "$(
     [ "$(tail -n 1 "$folder/err")" = "statistics: PASS" ] || echo "the last line is no verdict"
     grep -q '^\[21/21\] quiet, .*12 pairs: ok' "$folder/err" || echo "no progress"
     holds '
+tables = [r for r in records if r.get("kind") == "table"]
+records = [r for r in records if "scenario" in r]
 assert len(records) == 21, len(records)
+assert len(tables) == 18, len(tables)
+assert {(t["rows"], t["ratios"], t["processes"]) for t in tables} >= {("wide", 34, 4), ("ln", 1, 16)}
+for t in tables:
+    assert t["pass"] is True and t["faults"] == [] and t["judged"] and t["tables"] >= 200, t
+    assert 0.9 < t["interval_holds"] <= 1 and t["wrong"]["low"] <= 0.06, t
+    assert t["drift"] == 0 or t["calibration_runs"] == 12, t
 names = {r["scenario"] for r in records}
 assert {"jitter", "drift", "outliers", "periodic", "wandering", "two modes", "quiet"} <= names, names
 for r in records:

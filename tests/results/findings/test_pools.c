@@ -22,7 +22,7 @@ static void a_pair_says_the_median_of_its_rounds(void **state)
     assert_int_equal(row->ratio.matching, RES_MATCHED);
     assert_int_equal(row->ratio.pair_count, 3);
     /* Logs of 2, 1, 4: mean log 2, sd log 2; t(0.975, 2) = 4.302653. And the drift: test_drift.c. */
-    const double half = hypot(4.302653 * log(2) * sqrt(1.0 / 3 + 0.25), 1.96 * 0.02);
+    const double half = hypot(4.302653 * log(2) * sqrt(1.0 / 3), 1.96 * 0.01);
     assert_near(row->ratio.ratio.estimate, 2, 1e-9);
     assert_near(log(row->ratio.ratio.high), log(2) + half, 1e-3);
     assert_near(log(row->ratio.ratio.low), log(2) - half, 1e-3);

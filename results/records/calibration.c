@@ -1,0 +1,176 @@
+/*
+ * calibration.c - runs of bench calibrate, kept beside the records of a store, and the drift
+ * between runs that they show.
+ *
+ * STORE/calibration/runs.json is a list of runs: {"began_s", "runtime" (SHA-256), "machine" (host
+ * name), "busy", "ratios": [{"log", "error", "processes"}, ...]}. A drift is of one runtime on one
+ * machine, and of a busy machine apart from an idle one.
+ */
+#include "results/records/records_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUNS_FILE  "runs.json"
+/* Of a list of runs; more is no file of ours. */
+#define MOST_DEPTH 8
+
+static void runs_path(const char *store, bn_text *path)
+{
+    bn_text_printf(path, "%s/" RES_CALIBRATION_FOLDER "/" RUNS_FILE, store);
+}
+
+/* Whether RUN has what a run has. */
+static bool is_run(const json_t *run)
+{
+    size_t index;
+    const json_t *one, *ratios = json_object_get(run, "ratios");
+    if (!json_is_string(json_object_get(run, "runtime")) ||
+        !json_is_string(json_object_get(run, "machine")) ||
+        !json_is_boolean(json_object_get(run, "busy")) ||
+        !json_is_number(json_object_get(run, "began_s")) ||
+        json_array_size(ratios) != RES_CALIBRATION_PAIRS)
+        return false;
+    json_array_foreach(ratios, index, one)
+    {
+        if (!isfinite(json_number_value(json_object_get(one, "log"))) ||
+            !json_is_number(json_object_get(one, "log")) ||
+            !(json_number_value(json_object_get(one, "error")) > 0))
+            return false;
+    }
+    return true;
+}
+
+static bool are_runs(const json_t *runs)
+{
+    size_t index;
+    const json_t *run;
+    if (!json_is_array(runs))
+        return false;
+    json_array_foreach(runs, index, run)
+    {
+        if (!is_run(run))
+            return false;
+    }
+    return true;
+}
+
+bn_code res_calibration_read(const char *store, json_t **runs, bn_status *st)
+{
+    bn_text path = {0};
+    bn_status why = {.code = BN_OK};
+    char *data = NULL;
+    size_t size = 0;
+    runs_path(store, &path);
+    bn_code code = bn_regular_read(path.data, &data, &size, &why);
+    *runs = NULL;
+    if (code == BN_NOT_FOUND) {
+        *runs = json_array();
+        code = BN_OK;
+    } else if (code == BN_OK) {
+        if (bn_json_depth(data, size) <= MOST_DEPTH)
+            *runs = json_loadb(data, size, 0, NULL);
+        if (!are_runs(*runs)) {
+            json_decref(*runs);
+            *runs = NULL;
+            code = bn_fail(st, BN_FORMAT, "%s: not the runs of bench calibrate", path.data);
+        }
+    } else if (st) {
+        *st = why;
+    }
+    free(data);
+    bn_text_free(&path);
+    return code;
+}
+
+static json_t *real_json(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+bn_code res_calibration_add(const char *store, const res_calibration_run *run, bn_status *st)
+{
+    json_t *runs, *ratios = json_array();
+    bn_text path = {0};
+    for (size_t i = 0; i < RES_CALIBRATION_PAIRS; i++) {
+        const res_estimate e = res_estimate_of(run->logs + i * run->processes, run->processes);
+        json_array_append_new(ratios,
+                              json_pack("{so so sI}", "log", real_json(e.mean), "error",
+                                        real_json(e.error), "processes", (json_int_t)e.values));
+    }
+    json_t *one = json_pack("{sf ss ss sb so}", "began_s", run->began_s, "runtime", run->sha256,
+                            "machine", run->machine, "busy", (int)run->busy, "ratios", ratios);
+    if (!is_run(one)) {
+        json_decref(one);
+        return bn_fail(st, BN_INVALID, "a run of the calibration has no finite ratios");
+    }
+    bn_code code = res_calibration_read(store, &runs, st);
+    if (code == BN_OK) {
+        json_array_append_new(runs, one);
+        char *text = json_dumps(runs, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+        runs_path(store, &path);
+        code = bn_file_write_own(path.data, text, strlen(text), st);
+        free(text);
+        bn_text_free(&path);
+        json_decref(runs);
+    } else {
+        json_decref(one);
+    }
+    return code;
+}
+
+static bool is_of(const json_t *run, const char *sha256, const char *machine, bool busy)
+{
+    return strcmp(json_string_value(json_object_get(run, "runtime")), sha256) == 0 &&
+           strcmp(json_string_value(json_object_get(run, "machine")), machine) == 0 &&
+           json_is_true(json_object_get(run, "busy")) == busy;
+}
+
+size_t res_calibration_drift(const json_t *runs, const char *sha256, const char *machine, bool busy,
+                             res_run_drift *drift)
+{
+    res_estimate *ratios =
+        bn_zalloc(json_array_size(runs) * RES_CALIBRATION_PAIRS + 1, sizeof *ratios);
+    size_t index, pair, count = 0;
+    const json_t *run, *one;
+    json_array_foreach(runs, index, run)
+    {
+        if (!is_of(run, sha256, machine, busy))
+            continue;
+        json_array_foreach(json_object_get(run, "ratios"), pair, one)
+        {
+            ratios[count * RES_CALIBRATION_PAIRS + pair] =
+                (res_estimate){.mean = json_number_value(json_object_get(one, "log")),
+                               .error = json_number_value(json_object_get(one, "error"))};
+        }
+        count++;
+    }
+    *drift = count >= RES_CALIBRATION_FEWEST
+                 ? res_run_drift_of(ratios, RES_CALIBRATION_PAIRS, count)
+                 : (res_run_drift){0, 0};
+    free(ratios);
+    return count;
+}
+
+json_t *res_calibration_summary(const char *store, const char *sha256, const char *machine)
+{
+    static const char *const names[] = {"idle", "busy"};
+    json_t *runs, *summary = NULL;
+    if (!sha256[0] || !machine[0] || res_calibration_read(store, &runs, NULL) != BN_OK)
+        return NULL;
+    for (int busy = 0; busy < 2; busy++) {
+        res_run_drift drift;
+        const size_t count = res_calibration_drift(runs, sha256, machine, busy, &drift);
+        if (!(drift.deviation > 0))
+            continue;
+        if (!summary)
+            summary = json_pack("{ss ss}", "runtime", sha256, "machine", machine);
+        json_object_set_new(
+            summary, names[busy],
+            json_pack("{sf sI}", "deviation", drift.deviation, "runs", (json_int_t)count));
+    }
+    json_decref(runs);
+    return summary;
+}
