@@ -6,10 +6,12 @@
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/selftest_priv.h"
 #include "harness/selftest/statistics_priv.h"
+#include "harness/selftest/verdicts_priv.h"
 #include "results/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FULL_TRIALS  2000
@@ -246,18 +248,37 @@ static bn_code run_all(const selftest_options *options, selftest_trials *list, s
     return code;
 }
 
-static void print_json(const selftest_trials *list, size_t count)
+/* Comparisons of steps, and of processes some of which are slow. */
+typedef struct simulated {
+    selftest_trials trials[MOST_ROWS];
+    selftest_verdicts verdicts[SELFTEST_MOST_VERDICTS];
+    size_t trial_count, verdict_count;
+} simulated;
+
+static bool all_pass(const simulated *all)
+{
+    bool good = true;
+    for (size_t i = 0; i < all->trial_count; i++)
+        good = good && selftest_trials_judge(&all->trials[i]) == 0;
+    for (size_t i = 0; i < all->verdict_count; i++)
+        good = good && selftest_verdicts_judge(&all->verdicts[i]) == 0;
+    return good;
+}
+
+static void print_json(const simulated *of)
 {
     json_t *all = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(all, trials_json(&list[i]));
+    for (size_t i = 0; i < of->trial_count; i++)
+        json_array_append_new(all, trials_json(&of->trials[i]));
+    selftest_verdicts_json(of->verdicts, of->verdict_count, all);
     cli_json(all);
     json_decref(all);
 }
 
-static void print_people(const selftest_trials *list, size_t count, res_format format)
+static void print_people(const simulated *all, res_format format)
 {
     bn_text text = {0};
+    const selftest_trials *list = all->trials;
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     if (people) {
         bn_text_printf(&text,
@@ -268,9 +289,12 @@ static void print_people(const selftest_trials *list, size_t count, res_format f
             bn_text_printf(&text, "  %-10s %s\n", s->name, s->what);
         bn_text_putc(&text, '\n');
     }
-    write_table(list, count, format, &text);
+    write_table(list, all->trial_count, format, &text);
     if (people)
         bn_text_printf(&text, "\n%s\n", explanation);
+    else
+        bn_text_putc(&text, '\n');
+    selftest_verdicts_put(all->verdicts, all->verdict_count, format, &text);
     if (text.data)
         cli_out("%s", text.data);
     bn_text_free(&text);
@@ -279,21 +303,25 @@ static void print_people(const selftest_trials *list, size_t count, res_format f
 int selftest_statistics(const selftest_options *options)
 {
     bn_status st = {.code = BN_OK};
-    selftest_trials list[MOST_ROWS];
     res_format format;
-    bool good = true;
     if (res_format_parse(cli_format(&options->output), &format, &st) != BN_OK)
         return (int)cli_complain(&st);
-    const size_t count = plan(options->quick, list);
+    simulated *all = bn_zalloc(1, sizeof *all);
+    const uint64_t seed = (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
+    all->trial_count = plan(options->quick, all->trials);
+    all->verdict_count = selftest_verdicts_plan(options->quick, all->verdicts);
     job_supervise_begin();
-    if (run_all(options, list, count, &st) != BN_OK)
+    bn_code code = run_all(options, all->trials, all->trial_count, &st);
+    if (code == BN_OK)
+        code = selftest_verdicts_run(all->verdicts, all->verdict_count, options->quick, seed, &st);
+    if (code == BN_OK && format == RES_TABLE_JSON)
+        print_json(all);
+    else if (code == BN_OK)
+        print_people(all, format);
+    const bool good = all_pass(all);
+    free(all);
+    if (code != BN_OK)
         return (int)cli_complain(&st);
-    for (size_t i = 0; i < count; i++)
-        good = good && selftest_trials_judge(&list[i]) == 0;
-    if (format == RES_TABLE_JSON)
-        print_json(list, count);
-    else
-        print_people(list, count, format);
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     (people ? cli_tell : cli_say)("statistics: %s", good ? "PASS" : "FAIL");
     return good ? CLI_EXIT_OK : CLI_EXIT_FAILED;

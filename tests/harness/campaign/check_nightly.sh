@@ -10,7 +10,7 @@ plugin=${bench%/*}/libpjrt_sim.so
 day=86400
 umask 022 # a store that others may write keeps no builds
 export PJRT_SIM=values=none,device_us=200
-tiny_suite '"lazy", "capture"' 5
+tiny_suite '"lazy", "capture"' 6
 
 # night ARGUMENT...: tonight, in $store.
 night() { run nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" "$@"; }

@@ -5,6 +5,7 @@
 #include "tests/support/results_fixture.h"
 
 #include "harness/selftest/statistics_priv.h"
+#include "harness/selftest/verdicts_priv.h"
 #include "tests/support/test_runtime.h"
 
 /* ---- the procedure on trial --------------------------------------------------------------- */
@@ -225,6 +226,74 @@ static void each_fault_is_judged_by_its_bound(void **state)
     assert_true(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS); /* nothing was tried */
 }
 
+/* ---- slow processes -------------------------------------------------------------------------- */
+
+static selftest_verdicts verdicts(double slow_a, double slow_b, size_t experiments, size_t times)
+{
+    selftest_verdicts v = {.spread = 0.01,
+                           .slow = {slow_a, slow_b},
+                           .experiments = experiments,
+                           .plan = RES_PLAN_USUAL,
+                           .pairs = 24};
+    bn_status st = {0};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    assert_non_null(rng);
+    gsl_rng_set(rng, 77);
+    for (size_t i = 0; i < times; i++)
+        assert_ok(selftest_verdicts_trial(&v, rng, &st), &st);
+    gsl_rng_free(rng);
+    return v;
+}
+
+/* Thresholds are three standard deviations of 400 away from what was simulated: 7 % equivalent, 71
+ * % with B slow, 1.2 % of like sides. */
+static void slow_processes_are_told_and_never_equivalent(void **state)
+{
+    (void)state;
+    selftest_verdicts v = verdicts(0, 0, 1, 400);
+    assert_int_equal(selftest_verdicts_judge(&v), 0);
+    assert_true(v.of[RES_EQUIVALENT] >= 390 && v.of[RES_UNEVEN] == 0);
+    assert_int_equal(v.passed, 400 - v.claims);
+    v = verdicts(0, 0.2, 1, 400);
+    assert_int_equal(selftest_verdicts_judge(&v), 0);
+    print_message(
+        "# a fifth of B: %zu equivalent, %zu uneven, %zu slower, %zu \"has slow\" of 400\n",
+        v.of[RES_EQUIVALENT], v.of[RES_UNEVEN], v.of[RES_SLOWER], v.b_slow);
+    assert_true(v.of[RES_EQUIVALENT] <= 44 && v.b_slow >= 256);
+    assert_true(v.hidden == 0 && v.of[RES_FASTER] == 0);
+    v = verdicts(0.2, 0.2, 1, 400);
+    assert_int_equal(selftest_verdicts_judge(&v), 0);
+    assert_true(v.b_slow <= 12);
+}
+
+static void faults_of_verdicts_are_judged_by_their_bounds(void **state)
+{
+    (void)state;
+    const selftest_verdicts good = {.spread = 0.01,
+                                    .experiments = 2,
+                                    .pairs = 24,
+                                    .comparisons = 1000,
+                                    .of = {[RES_EQUIVALENT] = 1960, [RES_UNDECIDED] = 40},
+                                    .b_slow = 22,
+                                    .claims = 60};
+    selftest_verdicts v = good;
+    assert_int_equal(selftest_verdicts_judge(&v), 0);
+    v.b_slow = 26; /* 2.6 % [1.7, 3.8] */
+    assert_int_equal(selftest_verdicts_judge(&v), SELFTEST_VERDICTS_SLOW);
+    v.slow[1] = 0.1;
+    assert_int_equal(selftest_verdicts_judge(&v), 0);
+    v.hidden = 1;
+    assert_int_equal(selftest_verdicts_judge(&v), SELFTEST_VERDICTS_HIDDEN);
+    v = good;
+    v.claims = 70; /* 7 % [5.5, 8.8] */
+    assert_int_equal(selftest_verdicts_judge(&v), SELFTEST_VERDICTS_CLAIMS);
+    v = good;
+    v.of[RES_EQUIVALENT] = 1870; /* 93.5 % [92.3, 94.5] */
+    assert_int_equal(selftest_verdicts_judge(&v), SELFTEST_VERDICTS_EQUIVALENT);
+    v = (selftest_verdicts){.experiments = 1};
+    assert_int_equal(selftest_verdicts_judge(&v), SELFTEST_VERDICTS_HIDDEN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +303,8 @@ int main(void)
         cmocka_unit_test(analyses_that_take_the_whole_level_fail),
         cmocka_unit_test(shares_have_exact_intervals),
         cmocka_unit_test(each_fault_is_judged_by_its_bound),
+        cmocka_unit_test(slow_processes_are_told_and_never_equivalent),
+        cmocka_unit_test(faults_of_verdicts_are_judged_by_their_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
