@@ -84,7 +84,7 @@ static void count(const cell *cells, selftest_verdicts *v)
     res_slow_counts slow = {{0, 0}, {0, 0}};
     bool claim = false, pass = true;
     for (size_t i = 0; i <= v->experiments; i++)
-        res_slow_add(&slow, &cells[i].now, i == v->experiments);
+        res_slow_add(&slow, &cells[i].now, NULL, i == v->experiments);
     const bool b_slow = res_slow_p(&slow) <= RES_SLOW_LEVEL;
     for (size_t i = 0; i < v->experiments; i++) {
         const res_comparison *c = &cells[i].now;

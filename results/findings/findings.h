@@ -534,7 +534,7 @@ typedef struct res_versus {
     size_t planned, planned_controls, planned_missing; /* all; controls; missing on one side */
     size_t family;      /* comparisons that were judged together */
     double wall_family; /* the same as a wall time counts them: of a family of its like */
-    res_slow_counts slow; /* slow processes of all experiments and controls, by their wall times */
+    res_slow_counts slow; /* slow processes of all experiments and controls, by what decides */
     double slow_p;        /* of B to have so many or more: res_slow_p */
     bool b_slow;          /* B has slow processes: SLOW_P is at most RES_SLOW_LEVEL */
     bn_text notes;      /* sentences, one a line: how it was paired, why it ended */

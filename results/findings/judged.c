@@ -103,6 +103,13 @@ static double step_of(const res_compared *cell)
     return step;
 }
 
+res_compare_options res_compared_options(const res_versus *versus, const res_compared *cell)
+{
+    res_compare_options options = versus->options;
+    options.plan = cell->plan;
+    return options;
+}
+
 bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_status *st)
 {
     const double step = versus->all_measures ? step_of(cell) : 1;

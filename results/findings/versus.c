@@ -22,13 +22,6 @@ static bool take_turns(const res_compared *cell, double *a, double *b, res_value
     return true;
 }
 
-res_compare_options res_compared_options(const res_versus *versus, const res_compared *cell)
-{
-    res_compare_options options = versus->options;
-    options.plan = cell->plan;
-    return options;
-}
-
 /* Processes count by their medians as in all tables, which are those of rounds. */
 static bn_code compare_walls(const res_versus *versus, res_compared *cell, bn_status *st)
 {
@@ -117,13 +110,19 @@ static double weight_of_absent(const res_versus *versus)
     return most;
 }
 
-/* Counts slow processes by wall times: a device time that is slow makes these slow, too. */
+/* Counts the processes that are slow by what decides: their wall time, or a device time that a
+ * profiler tells. */
 static void count_slow(res_versus *versus)
 {
     versus->slow = (res_slow_counts){{0, 0}, {0, 0}};
-    for (size_t i = 0; i < versus->count; i++)
-        if (!versus->cells[i].failed)
-            res_slow_add(&versus->slow, &versus->cells[i].comparison, versus->cells[i].control);
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        const bool device = res_measure_decides(cell, RES_MEASURE_DEVICE);
+        if (!cell->failed)
+            res_slow_add(&versus->slow, &cell->comparison,
+                         device ? res_compared_measure(cell, RES_MEASURE_DEVICE) : NULL,
+                         cell->control);
+    }
     versus->slow_p = res_slow_p(&versus->slow);
     versus->b_slow = versus->slow_p <= RES_SLOW_LEVEL;
 }

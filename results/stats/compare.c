@@ -142,6 +142,6 @@ res_comparison res_compare_nothing(double weight)
                             .error = (double)NAN,
                             .p_once = 1,
                             .share = 1,
-                            .slow = {{0, (double)NAN}, {0, (double)NAN}},
+                            .slow = {{.factor = (double)NAN}, {.factor = (double)NAN}},
                             .weight = weight};
 }

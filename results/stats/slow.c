@@ -37,7 +37,7 @@ static double robust_deviation(const double *sorted, size_t count)
 void res_slow_find(const double *d, size_t count, res_slow slow[2])
 {
     double sorted[RES_MOST_PAIRS], sum[2] = {0, 0};
-    slow[0] = slow[1] = (res_slow){0, (double)NAN};
+    slow[0] = slow[1] = (res_slow){.factor = (double)NAN};
     if (count < RES_CLAIM_PAIRS || count > RES_MOST_PAIRS)
         return;
     memcpy(sorted, d, count * sizeof *d);
@@ -48,6 +48,7 @@ void res_slow_find(const double *d, size_t count, res_slow slow[2])
         const int side = d[i] > median;
         if (fabs(d[i] - median) > limit) {
             slow[side].count++;
+            slow[side].pairs |= (uint64_t)1 << i;
             sum[side] += fabs(d[i] - median);
         }
     }
@@ -61,12 +62,14 @@ double res_slow_not_excluded(size_t count)
     return count ? 1 - pow(0.05, 1 / (double)count) : 1;
 }
 
-void res_slow_add(res_slow_counts *counts, const res_comparison *c, bool control)
+void res_slow_add(res_slow_counts *counts, const res_comparison *c, const res_comparison *another,
+                  bool control)
 {
     if (c->pairs < RES_CLAIM_PAIRS)
         return;
     for (int side = 0; side < 2; side++) {
-        counts->slow[control ? 0 : side] += c->slow[side].count;
+        const uint64_t slow = c->slow[side].pairs | (another ? another->slow[side].pairs : 0);
+        counts->slow[control ? 0 : side] += (size_t)__builtin_popcountll(slow);
         counts->of[control ? 0 : side] += c->pairs;
     }
 }

@@ -161,6 +161,7 @@ res_compare_options res_compare_defaults(void);
 /* The processes of one side that were slow. */
 typedef struct res_slow {
     size_t count;
+    uint64_t pairs; /* a bit each: those whose process of this side is slow */
     double factor; /* how many times as long they took (geometric mean); NaN: there is none */
 } res_slow;
 
@@ -258,8 +259,11 @@ double res_slow_not_excluded(size_t count);
 typedef struct res_slow_counts {
     size_t slow[2], of[2]; /* of A, of B */
 } res_slow_counts;
-/* Adds the pairs of C; nothing below RES_CLAIM_PAIRS. CONTROL: both of its sides are A. */
-void res_slow_add(res_slow_counts *counts, const res_comparison *c, bool control);
+/* Adds the pairs of an experiment; nothing below RES_CLAIM_PAIRS. A process counts as slow that is
+ * so by its value in C or in ANOTHER comparison of the same pairs, which may be NULL. CONTROL: both
+ * sides are A. */
+void res_slow_add(res_slow_counts *counts, const res_comparison *c, const res_comparison *another,
+                  bool control);
 /* P of as many slow processes of B or more where both sides have them equally often, one-sided,
  * exact (R. A. Fisher: hypergeometric); 1 where B has none. */
 double res_slow_p(const res_slow_counts *counts);

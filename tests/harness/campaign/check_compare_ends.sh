@@ -46,6 +46,39 @@ report "a device time that is slower by less than what counts is told, and does 
     grep -q ' below threshold: device time 20.0 % slower ' "$folder/out" || echo "it is not told"
 )"
 
+# Which processes are slow is drawn; that device times say so is not. full_slow_processes.sh has ten.
+rm -rf "$store"
+run compare --runtime sim,sim --runtime-option values=none --runtime-option device_us=1000 --b-option slow_rate=0.3 \
+    --b-option slow_factor=1.5 --model resnet18 --variant small --mode capture --min-time 0 --warmup 2 --steps 6 \
+    --control 0 --pairs 12 --store "$store" --format json
+cp "$folder/out" "$folder/live"
+slow_processes='
+device, head = c["measures"]["device"], c["headline"]
+d = device.get("comparison", {"slow_a": {"count": 0}, "slow_b": {"count": 0}, "verdict": None})
+assert c["plan"] == "6,12" and d["slow_a"]["count"] == 0, (c["plan"], d)
+if device["known"] == "equal": # none was drawn
+    assert head["measure"] != "device" or head["verdict"] not in ("slower", "uneven"), head
+else:
+    assert d["verdict"] != "equivalent" and head["verdict"] != "equivalent", (d, head)
+    assert d["slow_b"]["count"] or d["verdict"] in ("slower", "undecided"), d
+    if d["slow_b"]["count"]:
+        assert abs(d["slow_b"]["factor"] - 1.5) < 0.001 and d["not_excluded"] is None, d
+        assert d["verdict"] in ("slower", "uneven"), d
+    assert d["median_ratio"] < 1.51 and 1 < d["ratio"]["estimate"] < 1.5, d
+'
+report "slow processes of B are told by their device times, and are never equivalent" "$(
+    [[ " 0 2 4 " == *" $status "* ]] || echo "exit status $status"
+    holds "$cell$slow_processes"
+)"
+run compare --store "$store/a" --store "$store/b" --format json
+report "so do the stored records, with the same figures" "$(
+    holds "$cell$slow_processes"'
+live = json.load(open(folder + "/live"))
+assert c["headline"] == live["cells"][0]["headline"] and c["measures"] == live["cells"][0]["measures"]
+assert records["slow_processes"] == live["slow_processes"] and records["family"] == live["family"]
+'
+)"
+
 # The same name, another program.
 for side in a b; do
     op=$([ $side = a ] && echo add || echo multiply)

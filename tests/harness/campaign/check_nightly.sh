@@ -130,7 +130,7 @@ report "failed experiments are an error, in the verdict and its data, and the ni
     said | grep -q '^nightly: 2 failed; ' || echo "no failures told"
     [ "$(grep -c '^failed: resnet18.* capture .*: execute-error: ' "$folder/out")" -eq 1 ] || echo "not named once"
     grep -q '"failed":1,"missing":0,' "$folder/site/data"/verdict-* || echo "not in the data of the site"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 16 ] || echo "not 16 records"
 )"
 
 # ---- verdicts --------------------------------------------------------------------------
@@ -398,7 +398,7 @@ for kind in folder cut changed rights; do
         as_user
         if [ "$share" = all ]; then
             report "$what: it is not the first one, and drops no build" "$(
-                unread 4 10 'no good night before this one could be read'
+                unread 4 12 'no good night before this one could be read'
             )"
         else
             report "$what: the others are compared, and no build is dropped" "$(
@@ -419,10 +419,10 @@ tonight 1.2
 control 1 "$other"
 night
 report "a night dated in the future is named, and hides no slowdown" "$(
-    ends 2 '10 records left out, dated ' 'found slower: 2 of 2' 'older builds stay'
+    ends 2 '12 records left out, dated ' 'found slower: 2 of 2' 'older builds stay'
     [ -d "$store/builds/$(digest 3)" ] || echo "a build was dropped while dates are wrong"
     run history --store "$store"
-    grep -q '; 10 records left out, dated ' "$folder/out" || echo "history does not say it"
+    grep -q '; 12 records left out, dated ' "$folder/out" || echo "history does not say it"
 )"
 new_store back
 past -2 1 "$other"
@@ -430,7 +430,7 @@ past -1 1 "$other"
 tonight 1
 night
 report "a clock that went back leaves nothing to compare with" "$(
-    ends 4 '20 records left out, dated ' 'a clock was wrong' \
+    ends 4 '24 records left out, dated ' 'a clock was wrong' \
         'there is no good night before this one, but 24 records were left out'
     said | grep -q 'first good night' && echo 'called the first one'
 )"
@@ -455,7 +455,7 @@ night
 report "the same command goes on where it stopped" "$(
     fault_of 4
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
-    grep -q "suite tiny: $((10 - before)) done, $before skipped" "$folder/err" ||
+    grep -q "suite tiny: $((12 - before)) done, $before skipped" "$folder/err" ||
         echo "it did not go on from $before"
 )"
 mkdir "$store/tonight"
@@ -472,7 +472,7 @@ brief
 report "killed while its folder was removed, the next night is a new one" "$(
     fault_of 0
     grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "not a whole night"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
     [ ! -e "$store/tonight.ended" ] || echo "the old folder is left"
     grep -q '^missing: .* 1 experiment of the last good night: resnet18.small infer lazy ' "$folder/out" ||
         echo "the experiment is not named that the suite has no more"
@@ -481,9 +481,9 @@ report "killed while its folder was removed, the next night is a new one" "$(
 brief
 report "what an earlier night left is no part of this one" "$(
     fault_of 0
-    grep -q '^bench: 10 records of an earlier night' "$folder/err" || echo "not said"
+    grep -q '^bench: 12 records of an earlier night' "$folder/err" || echo "not said"
     grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "the night went on with them"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 24 ] || echo "not 24 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 28 ] || echo "not 28 records"
 )"
 tonight 1 - - - values=none,device_us=7
 brief
@@ -491,7 +491,7 @@ report "neither is what another suite left, and no record of it is lost" "$(
     fault_of 0
     grep -q '^suite tiny: 2 done' "$folder/err" || echo "not a whole night"
     grep -q ': 2 records' "$folder/page/index.html" || echo "not 2 records on the page"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 36 ] || echo "not 36 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 42 ] || echo "not 42 records"
 )"
 new_store ahead
 brief
@@ -499,10 +499,10 @@ brief
 brief
 report "nor what a night left whose clock was ahead" "$(
     fault_of 0
-    grep -q '^bench: 10 records of an earlier night' "$folder/err" || echo "not said"
-    grep -q '10 records left out, dated ' "$folder/out" || echo "not named"
+    grep -q '^bench: 12 records of an earlier night' "$folder/err" || echo "not said"
+    grep -q '12 records left out, dated ' "$folder/out" || echo "not named"
     grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "the night went on with them"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 16 ] || echo "not 16 records"
 )"
 exec 9<"$store"
 flock 9

@@ -17,6 +17,8 @@ static void slow_processes_are_counted_by_side(void **state)
     res_slow_find(d, 6, slow);
     assert_int_equal(slow[0].count, 1);
     assert_int_equal(slow[1].count, 1);
+    assert_int_equal(slow[0].pairs, 1 << 5);
+    assert_int_equal(slow[1].pairs, 1 << 4);
     assert_near(slow[0].factor, exp(0.3025), 1e-9);
     assert_near(slow[1].factor, exp(0.1975), 1e-9);
     /* Less than 10 %, or five are too few: nothing is known. */
@@ -94,20 +96,28 @@ static void controls_count_as_a(void **state)
 {
     (void)state;
     res_slow_counts n = {{0, 0}, {0, 0}};
-    res_comparison c = {.pairs = 12, .slow = {{1, 1.5}, {3, 1.5}}};
-    res_slow_add(&n, &c, false);
+    res_comparison c = {.pairs = 12, .slow = {{1, 2, 1.5}, {3, 7, 1.5}}};
+    const res_comparison device = {.pairs = 12, .slow = {{0, 0, 1}, {2, 5, 1.5}}},
+                         others = {.pairs = 12, .slow = {{1, 4, 1.5}, {1, 8, 1.5}}};
+    res_slow_add(&n, &c, &device, false);
     assert_int_equal(n.slow[0], 1);
     assert_int_equal(n.slow[1], 3);
     assert_int_equal(n.of[0], 12);
     assert_int_equal(n.of[1], 12);
-    res_slow_add(&n, &c, true);
+    res_slow_add(&n, &c, NULL, true);
     assert_int_equal(n.slow[0], 5);
     assert_int_equal(n.slow[1], 3);
     assert_int_equal(n.of[0], 36);
     assert_int_equal(n.of[1], 12);
     c.pairs = 5;
-    res_slow_add(&n, &c, false);
+    res_slow_add(&n, &c, NULL, false);
     assert_int_equal(n.of[0], 36);
+    /* By either measure, and once where by both. */
+    n = (res_slow_counts){{0, 0}, {0, 0}};
+    c.pairs = 12;
+    res_slow_add(&n, &c, &others, false);
+    assert_int_equal(n.slow[0], 2);
+    assert_int_equal(n.slow[1], 4);
 }
 
 static void what_is_not_excluded(void **state)
