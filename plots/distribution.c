@@ -33,7 +33,7 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void pool(const res_side *from, side *s)
+static void pool(const plot_side *from, side *s)
 {
     size_t count = 0;
     for (size_t i = 0; i < from->processes; i++)
@@ -48,7 +48,7 @@ static void pool(const res_side *from, side *s)
 }
 
 /* Puts times in ns and the share of steps up to each. */
-static void put_data(plot *p, const side *s, const res_side *from)
+static void put_data(plot *p, const side *s, const plot_side *from)
 {
     const size_t points = s->count < MOST_POINTS ? s->count : MOST_POINTS;
     bn_text_printf(&p->script, "$%s << EOD\n%.1f 0\n", s->name, (double)s->all[0]);
@@ -140,7 +140,7 @@ static void put_median(plot *p, const side *s, double unit_ns)
                    s->median / unit_ns, s->strip, s->median / unit_ns, s->colour);
 }
 
-static double legend(plot *p, const side *s, const res_side *from, double x, double y)
+static double legend(plot *p, const side *s, const plot_side *from, double x, double y)
 {
     char text[300];
     /* The median of the drawn steps, which need not be the tables' mean over processes. */
@@ -151,8 +151,8 @@ static double legend(plot *p, const side *s, const res_side *from, double x, dou
     return plot_legend_line(p, s->dash, s->colour, text, x, y);
 }
 
-static void put_plot(plot *p, const plot_words *words, const res_side *from_a, const side *a,
-                     const res_side *from_b, const side *b)
+static void put_plot(plot *p, const plot_words *words, const plot_side *from_a, const side *a,
+                     const plot_side *from_b, const side *b)
 {
     const plot_unit unit = plot_time_unit(fmax(a->median, b->median));
     const double head = plot_begin(p, words, WIDTH, BODY + FOOT + 56);
@@ -182,8 +182,8 @@ static void put_plot(plot *p, const plot_words *words, const res_side *from_a, c
     bn_text_putc(&p->script, '\n');
 }
 
-bn_code plot_distribution(const plot_words *words, const char *label_a, const res_side *a,
-                          const char *label_b, const res_side *b, plot *p, bn_status *st)
+bn_code plot_distribution(const plot_words *words, const char *label_a, const plot_side *a,
+                          const char *label_b, const plot_side *b, plot *p, bn_status *st)
 {
     side left = {.name = "a", .label = label_a, .colour = PLOT_BLUE, .dash = false, .strip = -0.09};
     side right = {
@@ -209,7 +209,7 @@ typedef struct store_side {
     const uint64_t **series;
     size_t *counts;
     double *values;
-    res_side side;
+    plot_side side;
 } store_side;
 
 /* Fills S with the processes that the figures of LIKE's row are of. */

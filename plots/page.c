@@ -45,25 +45,24 @@ static const char *cause_of(plot_page *page, const res_compared *cell)
     return keep_text(page, &text);
 }
 
-/* Draws the step times of the pairs that count. */
+/* Draws the step times of the pairs. */
 static bn_code draw_cell(const res_compared *cell, const char *title, const char *const labels[2],
                          plot *picture, bn_status *st)
 {
     const uint64_t *series[2][RES_MOST_PAIRS];
     size_t counts[2][RES_MOST_PAIRS];
     double values[2][RES_MOST_PAIRS];
-    const res_comparison *c = &cell->comparison;
-    for (size_t i = 0; i < c->pairs; i++) {
-        const res_record *pair[2] = {cell->a[c->kept[i]], cell->b[c->kept[i]]};
+    for (size_t i = 0; i < cell->pairs; i++) {
+        const res_record *pair[2] = {cell->a[i], cell->b[i]};
         for (int side = 0; side < 2; side++) {
             series[side][i] = pair[side]->wall_ns;
             counts[side][i] = pair[side]->step_count;
             values[side][i] = res_quantity_of(pair[side], RES_QUANTITY_WALL);
         }
     }
-    const res_side a = {series[0], counts[0], c->pairs, values[0]};
-    const res_side b = {series[1], counts[1], c->pairs, values[1]};
-    const plot_words words = {title, "step times of the pairs that count",
+    const plot_side a = {series[0], counts[0], cell->pairs, values[0]};
+    const plot_side b = {series[1], counts[1], cell->pairs, values[1]};
+    const plot_words words = {title, "step times of the pairs",
                               plot_badge(cell->a[0]->simulated, &cell->experiment)};
     return plot_distribution(&words, labels[0], &a, labels[1], &b, picture, st);
 }
@@ -75,13 +74,13 @@ static void add_undecided(plot_page *page, const res_versus *versus, const res_c
 {
     const res_headline head = res_compared_headline(versus, cell);
     const res_measure open = res_compared_open_in(versus, cell);
-    if (cell->failed || head.verdict == RES_UNDECIDED ||
+    if (cell->failed || head.verdict == RES_UNDECIDED || head.verdict == RES_UNEVEN ||
         (head.verdict == RES_SLOWER && !head.little) || open == RES_MEASURE_COUNT)
         return;
     const res_comparison *c = res_compared_measure(cell, open);
     page->comparisons[page->comparison_count++] =
         (plot_comparison){.title = title_of(page, cell, on),
-                          .verdict = RES_UNDECIDED,
+                          .verdict = c->verdict,
                           .measure = res_measure_words(open),
                           .ratio = c->ratio,
                           .mde = c->mde,

@@ -67,10 +67,20 @@ typedef struct plot_words {
 /* The badge that a picture of one experiment must have, or NULL. */
 const char *plot_badge(bool simulated, const res_experiment *experiment);
 
+/* The processes of one side. */
+typedef struct plot_side {
+    const uint64_t *const *series; /* [process][step], ns */
+    const size_t *counts;          /* [process]: steps */
+    size_t processes;
+    /* [process]: its value, above zero; NULL: the median of its steps, which is not that of its
+     * rounds' medians */
+    const double *values;
+} plot_side;
+
 /* Shares of steps up to each time, of A and of B, over all processes; below them a point for
- * each process. Sides are as in res_compare. */
+ * each process. */
 BN_MUST_USE bn_code plot_distribution(const plot_words *words, const char *label_a,
-                                      const res_side *a, const char *label_b, const res_side *b,
+                                      const plot_side *a, const char *label_b, const plot_side *b,
                                       plot *p, bn_status *st);
 
 typedef struct plot_point {

@@ -21,6 +21,8 @@ static const chapter chapters[] = {
      "Nothing that could be decided is slower."},
     {RES_FASTER, "fast", "What got faster", "Nothing was found faster.",
      "Nothing that could be decided is faster."},
+    {RES_UNEVEN, "unsure", "Where some processes were slow", "No process was slow.",
+     "No process of what could be compared was slow."},
     {RES_UNDECIDED, "unsure", "What could not be decided", "Everything was decided.",
      "All that could be compared was decided."},
     {RES_EQUIVALENT, "same", "What stayed the same", "Nothing was shown to be the same.", NULL},
@@ -48,7 +50,7 @@ static counts counts_of(const plot_report *report)
     n.failures += n.failed;
     for (size_t i = 0; i < report->all->count; i++)
         n.failures += report->all->records[i]->status != BN_OK;
-    n.open = n.of[RES_UNDECIDED] > 0 || n.failed > 0;
+    n.open = n.of[RES_UNDECIDED] > 0 || n.of[RES_UNEVEN] > 0 || n.failed > 0;
     return n;
 }
 
@@ -72,6 +74,7 @@ static void put_counts(const plot_report *report, const counts *n, const plot_ro
             put_count(out, "fast", "faster", n->of[RES_FASTER], "faster");
         put_count(out, "same", "below", n->little, "changed below the threshold");
         put_count(out, "bad", "failed", n->failures, "failed");
+        put_count(out, "unsure", "uneven", n->of[RES_UNEVEN], "uneven");
         put_count(out, "unsure", "undecided", n->of[RES_UNDECIDED], "not decided");
         put_count(out, "same", "equivalent", n->of[RES_EQUIVALENT], "the same");
     } else {

@@ -114,8 +114,33 @@ static void drop_misdated(const char *store, res_collection *all, bn_text *notes
     bn_text_free(&words);
 }
 
+/* Adds the controls of a comparison whose folders, DIR/a and DIR/b, are STORES. Without them its
+ * verdicts are more careful: that they were planned still counts. */
+static void add_controls(compare_run *compare, const char *const stores[2], res_collection all[2])
+{
+    size_t length = strlen(stores[0]);
+    res_versus *versus = &compare->versus;
+    bn_status ignored = {.code = BN_OK};
+    while (length > 1 && stores[0][length - 1] == '/')
+        length--;
+    if (versus->planned_controls == 0 || length < 1 || stores[0][length - 1] != 'a' ||
+        (length > 1 && stores[0][length - 2] != '/'))
+        return;
+    for (int side = 0; side < 2; side++) {
+        bn_text path = {0};
+        bn_text_printf(&path, "%.*scontrol-%c", (int)length - 1, stores[0], side ? 'b' : 'a');
+        if (res_store_load(path.data, &all[side], &ignored) == BN_OK) {
+            job_say_damaged(all[side].damaged, all[side].damaged_count);
+            versus->unread[side] += all[side].damaged_count;
+        }
+        bn_text_free(&path);
+    }
+    res_versus_pair_controls(&all[0], &all[1], versus);
+}
+
+/* ALL: of the stores, then of their controls. */
 static bn_code compare_stores(compare_run *compare, const char *const stores[2],
-                              res_collection all[2], bn_status *st)
+                              res_collection all[4], bn_status *st)
 {
     res_choice choice[2];
     for (int i = 0; i < 2; i++) {
@@ -128,6 +153,8 @@ static bn_code compare_stores(compare_run *compare, const char *const stores[2],
     }
     compare->versus.whole = true;
     bn_code code = res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
+    if (code == BN_OK)
+        add_controls(compare, stores, all + 2);
     if (code == BN_OK)
         code = res_versus_judge(&compare->versus, st);
     if (code == BN_OK)
@@ -148,14 +175,15 @@ static int exit_of(const compare_run *compare)
     const bool failed = sum.failed || sum.missing || sum.unread || sum.dead_controls;
     if (job_interrupted())
         return CLI_EXIT_INTERRUPTED;
+    const bool slower = sum.slower > 0 || versus->b_slow;
     if (compare->options->bisect)
         return a_failed                               ? COMPARE_ABORT
                : sum.alarms                           ? COMPARE_SKIP
-               : sum.slower                           ? COMPARE_SLOWER
+               : slower                               ? COMPARE_SLOWER
                : failed || sum.open || !versus->count ? COMPARE_SKIP
                                                       : COMPARE_FINE;
     return sum.alarms         ? COMPARE_ERROR
-           : sum.slower       ? COMPARE_SLOWER
+           : slower           ? COMPARE_SLOWER
            : failed           ? COMPARE_ERROR
            : sum.inconclusive ? COMPARE_INCONCLUSIVE
                               : COMPARE_FINE;
@@ -185,8 +213,7 @@ static void print_narrow(const compare_run *compare)
         if (compare->options->fail_if_slower > 0)
             snprintf(threshold, sizeof threshold, " --fail-if-slower %g%%",
                      100 * compare->options->fail_if_slower);
-        cli_note_command("compare: all columns%s: bench compare --wide --store %s/a --store %s/b%s",
-                         compare->options->control > 0 ? ", judged without the A/A control" : "",
+        cli_note_command("compare: all columns: bench compare --wide --store %s/a --store %s/b%s",
                          compare->store, compare->store, threshold);
     }
     bn_text_free(&narrow);
@@ -333,11 +360,10 @@ static int compare_sides(const compare_options *options)
 {
     bn_status st = {.code = BN_OK};
     compare_run compare = {.options = options};
-    res_collection all[2] = {{0}};
+    res_collection all[4] = {{0}};
     words w = {.format = RES_TABLE_TEXT};
     res_versus_begin(&compare.versus, options->fail_if_slower);
     compare.versus.all_measures = true;
-    compare.versus.options.seed = (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
     bn_code code = parse_sides(&compare, &w, &st);
     if (code == BN_OK)
         code = w.stored ? compare_stores(&compare, w.stores, all, &st)
@@ -354,7 +380,7 @@ static int compare_sides(const compare_options *options)
         res_record_free(compare.records[i]);
     free(compare.records);
     res_versus_free(&compare.versus);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 4; i++)
         res_collection_free(&all[i]);
     for (int i = 0; i < 3; i++)
         free(w.split[i]);
@@ -400,14 +426,17 @@ static const cli_option rows[] = {
      .text =
          "each process measures at least this long; more pairs help more than longer processes"},
     {"pairs", "N", CLI_NUMBER, AT(own.pairs), .fallback = "0", .about = JOB_ABOUT_PAIRS,
-     .text = "pairs of processes for each comparison, at most 64, judged once; 0: until it is "
-             "decided, with interim analyses after 4, 5, 6, 8, 10 and 12 pairs; of steps below 2 "
-             "ms up to 24 pairs, from the second on of a quarter of --min-time"},
+     .text =
+         "pairs of processes for each comparison, at most 64, judged once, and 12 after 6 and 12; "
+         "0: until it is decided, with interim analyses after 6, 12 and 24 pairs. Of steps "
+         "below 2 ms each pair but the first takes a quarter of --min-time"},
     {"precision", "SHARE", CLI_SHARE, AT(own.precision), .fallback = "0", .about = JOB_ABOUT_PAIRS,
      .text = "run pairs until wall times are known to about this share, as 1%, whatever the "
              "verdicts; 0: off"},
     {"budget", "TIME", CLI_SPAN, AT(own.budget), .fallback = "0", .about = JOB_ABOUT_PAIRS,
-     .text = "start no pair that would end after this time: 90s, 10m, 2h; 0: no limit"},
+     .text = "start no pair that would end after this time: 90s, 10m, 2h; 0: no limit. After one "
+             "pair of each, compare says how many fit, shortens the control where they do not "
+             "suffice, and refuses a budget for fewer than 6"},
     {"fail-if-slower", "SHARE", CLI_SHARE, AT(own.fail_if_slower), .fallback = "0",
      .text = COMPARE_FAIL_TEXT},
     {"control", "N", CLI_NUMBER, AT(own.control), .fallback = "1", .about = JOB_ABOUT_PAIRS,

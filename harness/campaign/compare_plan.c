@@ -4,6 +4,7 @@
  */
 #include "harness/campaign/compare_plan_priv.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,23 +236,30 @@ static bn_code expand(compare_plan *p, bn_status *st)
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-bool compare_with_interim(const compare_options *o)
+res_plan compare_plan_of(const compare_options *o)
 {
-    return o->pairs == 0 && !(o->precision > 0);
+    const bool twelve = (size_t)o->pairs == res_plan_last(RES_PLAN_TWELVE);
+    return o->pairs == 0 && !(o->precision > 0) ? RES_PLAN_USUAL
+           : twelve                             ? RES_PLAN_TWELVE
+                                                : RES_PLAN_ONCE;
 }
 
-/* The pairs of the first stage, or up to the first interim analysis, for each of COUNT cells. */
-static size_t first_stage(const compare_options *o, size_t count)
+json_t *compare_plan_describe(const compare_plan *p, size_t row, int side, size_t number)
 {
-    if (compare_with_interim(o))
-        return res_next_interim(RES_INTERIM_USUAL, 0);
-    if (o->pairs > 0)
-        return (size_t)o->pairs;
-    /* As if each cell were judged by all its measures. One more than flips of signs need: with the
-     * fewest, all pairs must agree. */
-    const double family = (double)(count * RES_MEASURE_COUNT);
-    const size_t usual = res_fewest_pairs(res_compare_defaults().level, family) + 1;
-    return usual < RES_MOST_PAIRS ? usual : RES_MOST_PAIRS;
+    const res_versus *versus = &p->compare->versus;
+    return json_pack("{ss ss ss sb sI sI sI sI}", "id", p->id, "plan",
+                     res_plan_name(versus->cells[row].plan), "side", side ? "B" : "A", "control",
+                     (int)versus->cells[row].control, "pair", (json_int_t)number, "cells",
+                     (json_int_t)versus->count, "controls", (json_int_t)p->controls, "missing",
+                     (json_int_t)p->missing_count);
+}
+
+/* The pairs of the first stage, or up to the first interim analysis, for each cell. */
+static size_t first_stage(const compare_options *o)
+{
+    if (compare_plan_of(o) != RES_PLAN_ONCE)
+        return res_plan_next(compare_plan_of(o), 0);
+    return o->pairs > 0 ? (size_t)o->pairs : RES_EQUIVALENT_PAIRS;
 }
 
 static void fill_missing(const compare_missing *missing, res_compared *cell)
@@ -277,6 +285,7 @@ static void make_rows(compare_plan *p)
     versus->cells = bn_zalloc(count, sizeof *versus->cells);
     p->rows = bn_zalloc(count, sizeof *p->rows);
     versus->count = count;
+    p->controls = controls;
     for (size_t i = planned; i < count; i++)
         fill_missing(&p->missing[i - planned], &versus->cells[i]);
     for (size_t i = 0; i < planned; i++) {
@@ -284,12 +293,11 @@ static void make_rows(compare_plan *p)
         compare_row *r = &p->rows[i];
         versus->cells[i].control = i >= p->experiments;
         r->experiment = i < p->experiments ? i : control * p->experiments / controls;
-        r->wanted = first_stage(o, count);
+        r->wanted = first_stage(o);
+        r->most = RES_MOST_PAIRS;
+        versus->cells[i].plan = compare_plan_of(o);
         job_experiment_resolve(&p->list[0][r->experiment], &versus->cells[i].experiment);
-        const size_t stage = compare_with_interim(o) ? RES_MOST_PAIRS : r->wanted;
-        res_order(p->order_seed + i, stage, compare_with_interim(o), r->b_first);
-        /* The second stage, if there is one, has a seed of its own. */
-        res_order(p->order_seed + count + i, RES_MOST_PAIRS - stage, false, r->b_first + stage);
+        res_order(p->order_seed + i, RES_MOST_PAIRS, r->b_first);
     }
 }
 
@@ -299,6 +307,7 @@ bn_code compare_plan_make(compare_run *compare, compare_plan *p, bn_status *st)
 {
     p->compare = compare;
     p->order_seed = bn_now_ns();
+    snprintf(p->id, sizeof p->id, "%" PRIx64 "-%d", p->order_seed, (int)getpid());
     name_folders(p);
     bn_code code = job_matrix_request(compare->options->matrix, &p->request, st);
     if (code == BN_OK)

@@ -11,8 +11,9 @@
 typedef struct compare_row {
     size_t experiment;
     bool b_first[RES_MOST_PAIRS];
-    size_t
-        wanted; /* pairs; the plan's are up to the first interim analysis, or of the first stage */
+    size_t wanted;  /* pairs; the plan's are up to the first analysis, or of the first stage */
+    size_t most;    /* pairs that the budget has time for */
+    double pair_ns; /* the time of its first pair; 0: it had none */
 } compare_row;
 
 /* The experiments of a side's matrix or suite. */
@@ -45,10 +46,15 @@ typedef struct compare_plan {
     compare_row *rows; /* one beside each of compare->versus.cells; missing ones want no pairs */
     char folder[2][2][4160]; /* [control][side]: of the records */
     json_t *request;         /* see job_matrix */
+    char id[64];             /* of this comparison, in its records */
+    size_t controls;
 } compare_plan;
 
-/* Whether interim analyses decide the number of pairs. */
-bool compare_with_interim(const compare_options *options);
+/* The interim analyses that decide the number of pairs; RES_PLAN_ONCE: verdicts do not. */
+res_plan compare_plan_of(const compare_options *options);
+/* What the record of process SIDE of pair NUMBER, from 1, of ROW says of the comparison (new
+ * reference): provenance.comparison. A stored comparison is judged by it as it was planned. */
+json_t *compare_plan_describe(const compare_plan *plan, size_t row, int side, size_t number);
 /*
  * Makes the plan of COMPARE: all experiments that both runtimes can run, then the controls, spread
  * over them, then those that only one of them runs. COMPARE gets its store and a cell for each row,

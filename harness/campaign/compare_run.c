@@ -5,13 +5,15 @@
  * pair. Some experiments are run a second time with A on both sides: a control shares every
  * disturbance of the session, and any difference that it shows is false.
  *
- * There are three strategies. By default, interim analyses judge the family after 4, 5, 6, 8, 10
- * and 12 pairs, and a decided cell gets no more pairs; the claims allow for that
- * (stats/compare_interim.c). Cells of short steps get up to 24 pairs, all but the first of a
- * quarter of the time: the length of the first pair's steps decides that, and never their
- * variation. A fixed number of pairs is judged once, at the end. With a precision, the spread of a
- * first stage decides the number of pairs (res_pairs_wanted), and verdicts do not. The clock or the
- * user may end any of them earlier.
+ * There are three strategies. By default, interim analyses judge the family after 6, 12 and 24
+ * pairs, and a decided cell gets no more pairs; the claims allow for that (stats/compare_plan.c).
+ * Cells of short steps take a quarter of the time in all pairs but the first: the length of the
+ * first pair's steps decides that, and never their variation. A fixed number of pairs is judged
+ * once, at the end. With a precision, the spread of a first stage decides the number of pairs
+ * (res_pairs_wanted), and verdicts do not. The clock or the user may end any of them earlier.
+ *
+ * With a budget, the first pair of each row says how many fit, before the others begin
+ * (plan_budget).
  */
 #include "harness/campaign/compare_plan_priv.h"
 
@@ -36,10 +38,16 @@ typedef struct session {
     uint64_t busy_ns;               /* in the processes that have ended */
     size_t done;                    /* processes that have ended */
     bool out_of_time;
+    bool capped;  /* the budget had no time for pairs that were planned */
     bool changed; /* a plugin's file was replaced: further pairs would be of another build */
     bool turns;   /* the processes of a pair live at the same time */
     char build[2][BN_SHA256_TEXT]; /* of A and B, in their first pair */
 } session;
+
+static size_t fewer(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 /* ---- running ----------------------------------------------------------------------- */
 
@@ -88,7 +96,8 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     for (int side = 0; side < 2; side++) {
         pair.side[side] = s->plan.list[c->control ? 0 : side][s->plan.rows[cell].experiment];
         pair.side[side].how.store = s->plan.folder[c->control][side];
-        if (c->pairs > 0 && res_compared_interim(&s->compare->versus, c) == RES_INTERIM_SHORT)
+        pair.side[side].comparison = compare_plan_describe(&s->plan, cell, side, c->pairs + 1);
+        if (res_compared_short(c))
             pair.side[side].how.min_time /= SHORT_SHARE;
         /* A framework's loop takes no turns. */
         pair.turns = pair.turns && !job_is_framework(&pair.side[side].what);
@@ -99,7 +108,12 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
              c->pairs + 1);
     const uint64_t begin = bn_now_ns();
     const char fault = compare_run_pair(&pair, records, &failed);
-    s->busy_ns += bn_now_ns() - begin;
+    const uint64_t took = bn_now_ns() - begin;
+    for (int side = 0; side < 2; side++)
+        json_decref(pair.side[side].comparison);
+    if (c->pairs == 0)
+        s->plan.rows[cell].pair_ns = (double)took;
+    s->busy_ns += took;
     s->done += 2;
     compare_run *compare = s->compare;
     bn_grow(&compare->records, compare->record_count + 2, &compare->record_capacity,
@@ -186,6 +200,8 @@ static bn_code plan_second_stage(session *s, bn_status *st)
         const size_t wanted = res_pairs_wanted(&versus->cells[i].comparison, precision);
         size_t *now = &s->plan.rows[i].wanted;
         *now = wanted > RES_MOST_PAIRS ? RES_MOST_PAIRS : wanted > *now ? wanted : *now;
+        s->capped = s->capped || *now > s->plan.rows[i].most;
+        *now = fewer(*now, s->plan.rows[i].most);
         if (wanted > RES_MOST_PAIRS)
             res_versus_add_note(versus, RES_NOTE_PRECISION,
                                 "%s %s %s: --precision asks for %zu pairs; %d are the most.",
@@ -197,7 +213,7 @@ static bn_code plan_second_stage(session *s, bn_status *st)
 }
 
 /* An interim analysis. Undecided cells get pairs up to the next one; controls as long as any other
- * cell, to share its disturbances, and up to their own last one. */
+ * cell, to share its disturbances. */
 static bn_code analyse(session *s, bool *more, bn_status *st)
 {
     res_versus *versus = &s->compare->versus;
@@ -207,14 +223,15 @@ static bn_code analyse(session *s, bool *more, bn_status *st)
         const res_compared *cell = &versus->cells[i];
         if (cell->control || cell->failed || res_compared_decided(versus, cell))
             continue;
-        s->plan.rows[i].wanted = res_next_interim(res_compared_interim(versus, cell), cell->pairs);
-        next = s->plan.rows[i].wanted > next ? s->plan.rows[i].wanted : next;
+        const size_t wanted = res_plan_next(cell->plan, cell->pairs);
+        s->capped = s->capped || wanted > s->plan.rows[i].most;
+        s->plan.rows[i].wanted = fewer(wanted, s->plan.rows[i].most);
+        if (s->plan.rows[i].wanted > cell->pairs)
+            next = s->plan.rows[i].wanted > next ? s->plan.rows[i].wanted : next;
     }
-    for (size_t i = 0; i < versus->count; i++) {
-        const size_t last = res_compared_interim(versus, &versus->cells[i]);
+    for (size_t i = 0; i < versus->count; i++)
         if (versus->cells[i].control && next > 0)
-            s->plan.rows[i].wanted = next < last ? next : last;
-    }
+            s->plan.rows[i].wanted = fewer(next, s->plan.rows[i].most);
     *more = next > 0;
     return code;
 }
@@ -233,12 +250,113 @@ static bn_code run_with_interim(session *s, bn_status *st)
     return code;
 }
 
+/* ---- the budget ------------------------------------------------------------------------ */
+
+/* Time of all further pairs, one of each row of experiments, or of CONTROLS. */
+static double further_ns(const session *s, bool controls)
+{
+    const res_versus *versus = &s->compare->versus;
+    double sum = 0;
+    for (size_t i = 0; i < versus->count; i++) {
+        const compare_row *row = &s->plan.rows[i];
+        const res_compared *cell = &versus->cells[i];
+        if (cell->control != controls || cell->failed)
+            continue;
+        const double measured = 2e9 * s->plan.list[0][row->experiment].how.min_time;
+        const double saved = res_compared_short(cell) ? measured * (1 - 1.0 / SHORT_SHARE) : 0;
+        /* What a process does beside measuring takes some time, too. */
+        sum += fmax(row->pair_ns - saved, row->pair_ns / SHORT_SHARE);
+    }
+    return sum;
+}
+
+/* How many pairs of EACH_NS fit into LEFT_NS, beside the first. */
+static size_t that_fit(double left_ns, double each_ns)
+{
+    return each_ns > 0 ? 1 + (size_t)fmin(fmax(left_ns, 0) / each_ns, RES_MOST_PAIRS - 1)
+                       : RES_MOST_PAIRS;
+}
+
+static bn_code refuse_budget(const session *s, size_t fit, size_t needed, double each_ns,
+                             bn_status *st)
+{
+    const double spent = (double)(bn_now_ns() - s->begun_ns);
+    return bn_fail(
+        st, BN_INVALID,
+        "--budget of %.0f s: about %zu pair%s of each experiment fit, and %zu are needed "
+        "to claim anything: give %.0f s, or %.0f s for %d pairs, from which on "
+        "\"equivalent\" is possible",
+        s->compare->options->budget, fit, fit == 1 ? "" : "s", needed,
+        ceil((spent + (double)(needed - 1) * each_ns) / 1e9),
+        ceil((spent + (double)(RES_EQUIVALENT_PAIRS - 1) * each_ns) / 1e9), RES_EQUIVALENT_PAIRS);
+}
+
+/* After one pair of each row: how many fit, before the others begin. Controls give way to pairs
+ * that the experiments need, for "equivalent" or to claim anything; where these do not fit either,
+ * the comparison is refused. */
+static bn_code plan_budget(session *s, size_t planned, bn_status *st)
+{
+    res_versus *versus = &s->compare->versus;
+    const double left = (double)s->deadline_ns - (double)bn_now_ns();
+    const double each = further_ns(s, false), control = further_ns(s, true);
+    size_t fit = that_fit(left, each + control), of_control = fit;
+    const size_t equivalent = fewer(RES_EQUIVALENT_PAIRS, planned);
+    const size_t needed = fewer(RES_CLAIM_PAIRS, planned);
+    const size_t alone = s->out_of_time ? 1 : that_fit(left, each);
+    if (alone < needed)
+        return refuse_budget(s, alone, needed, each, st);
+    if (fit < equivalent && (fit < needed || alone >= equivalent)) {
+        fit = alone >= equivalent ? equivalent : needed;
+        of_control = that_fit(left - (double)(fit - 1) * each, control);
+    }
+    for (size_t i = 0; i < versus->count; i++) {
+        compare_row *row = &s->plan.rows[i];
+        row->most = versus->cells[i].control ? of_control : fit;
+        row->wanted = fewer(row->wanted, row->most);
+    }
+    bn_text_printf(&versus->notes, "Budget of %.0f s, by the first pair of each: %zu pairs fit",
+                   s->compare->options->budget, fit);
+    if (s->plan.controls > 0 && of_control < fit)
+        bn_text_printf(&versus->notes, ", of controls %zu%s", of_control,
+                       of_control < RES_CLAIM_PAIRS ? ", which show nothing" : "");
+    bn_text_printf(&versus->notes, "%s.\n",
+                   fit < RES_EQUIVALENT_PAIRS ? "; \"equivalent\" needs 12" : "");
+    return BN_OK;
+}
+
+/* Measures the first pair of each row, and plans the others by it. */
+static bn_code begin_budget(session *s, bn_status *st)
+{
+    const compare_options *o = s->compare->options;
+    const size_t count = s->compare->versus.count, before = s->compare->versus.notes.length;
+    const size_t last = res_plan_last(compare_plan_of(o));
+    size_t *wanted = bn_zalloc(count + 1, sizeof *wanted), planned = last;
+    for (size_t i = 0; i < count; i++) {
+        wanted[i] = s->plan.rows[i].wanted;
+        planned = wanted[i] > planned ? wanted[i] : planned;
+        s->plan.rows[i].wanted = fewer(wanted[i], 1);
+    }
+    bn_code code = run_stage(s, st);
+    for (size_t i = 0; i < count; i++)
+        s->plan.rows[i].wanted = wanted[i];
+    free(wanted);
+    if (code == BN_OK && !job_interrupted() && !s->changed && any_alive(&s->compare->versus))
+        code = plan_budget(s, planned, st);
+    if (code == BN_OK && s->compare->versus.notes.length > before) {
+        cli_line_clear();
+        cli_note("compare: %.*s", (int)(s->compare->versus.notes.length - before - 1),
+                 s->compare->versus.notes.data + before);
+    }
+    return code;
+}
+
 static bn_code run(session *s, bn_status *st)
 {
     const compare_options *o = s->compare->options;
-    if (compare_with_interim(o))
-        return run_with_interim(s, st);
-    bn_code code = run_stage(s, st);
+    bn_code code = s->deadline_ns ? begin_budget(s, st) : BN_OK;
+    if (code != BN_OK || compare_plan_of(o) != RES_PLAN_ONCE)
+        return code == BN_OK ? run_with_interim(s, st) : code;
+    code = run_stage(s, st);
     if (code == BN_OK && o->precision > 0 && !is_over(s))
         code = plan_second_stage(s, st);
     if (code == BN_OK && o->precision > 0 && !is_over(s))
@@ -297,14 +415,17 @@ static void note_end(session *s)
     res_versus *versus = &s->compare->versus;
     if (job_interrupted())
         res_versus_add_note(versus, RES_NOTE_INTERRUPTED,
-                            "Interrupted: the verdicts are on the measured pairs.");
-    else if (s->out_of_time)
-        res_versus_add_note(versus, RES_NOTE_BUDGET, "The budget of %.0f s ended the comparison.",
+                            "Interrupted: the verdicts are on the measured pairs. To stop because "
+                            "of what one saw is one more chance to be wrong.");
+    else if (s->out_of_time || s->capped)
+        res_versus_add_note(versus, RES_NOTE_BUDGET,
+                            "The budget of %.0f s ended the comparison, and no verdict did: p and "
+                            "intervals hold.",
                             s->compare->options->budget);
     else if (s->changed)
         res_versus_add_note(versus, RES_NOTE_REPLACED,
                             "A file was replaced: the verdicts are on the pairs before.");
-    if (compare_with_interim(s->compare->options))
+    if (compare_plan_of(s->compare->options) != RES_PLAN_ONCE)
         note_looks(versus);
     res_versus_note_pairs(versus);
     res_versus_add_note(versus, RES_NOTE_SPENT, "%zu processes in %.0f s; records: %s", s->done,
@@ -356,9 +477,10 @@ static void show_plan(const session *s)
         pairs = row->wanted > pairs ? row->wanted : pairs;
         least_s += pair_s * (1 + ((double)row->wanted - 1) / SHORT_SHARE);
     }
-    if (compare_with_interim(s->compare->options))
-        snprintf(further, sizeof further, ", and up to %d while undecided (%d of short steps)",
-                 RES_INTERIM_USUAL, RES_INTERIM_SHORT);
+    const res_plan interim = compare_plan_of(s->compare->options);
+    if (interim != RES_PLAN_ONCE)
+        snprintf(further, sizeof further, ", and up to %zu while undecided",
+                 res_plan_last(interim));
     else if (s->compare->options->precision > 0)
         snprintf(further, sizeof further, ", and more for --precision");
     cli_note(
@@ -380,8 +502,6 @@ bn_code compare_measure(compare_run *compare, bn_status *st)
             /* Thirty years are as good as no limit; more nanoseconds would overflow. */
             s->deadline_ns = s->begun_ns + (uint64_t)(fmin(compare->options->budget, 1e9) * 1e9);
         job_supervise_begin();
-        compare->versus.options.interim =
-            compare_with_interim(compare->options) ? RES_INTERIM_SHORT : RES_INTERIM_NONE;
         show_plan(s);
         code = run(s, st);
         cli_line_clear();

@@ -202,7 +202,7 @@ static bn_code make(nightly *n, suite_spec *suite, const res_night_of *tonight, 
         const size_t repetitions = (size_t)item->repetitions;
         side->asked++;
         side->reached = repetitions < side->reached ? repetitions : side->reached;
-        side->interim = side->reached < RES_INTERIM_USUAL;
+        side->interim = side->reached < res_plan_last(RES_NIGHT_PLAN);
         if (n->side_count > before) {
             code = find_before(n, side, tonight, item->sha256, st);
             if (code == BN_OK)
@@ -322,15 +322,14 @@ void night_sides_announce(const nightly *n)
             continue;
         night_side_name(side, &line);
         bn_text_printf(&line,
-                       ": a verdict on %zu experiment%s, by up to %d figures each, needs %zu pairs "
+                       ": a verdict on %zu experiment%s, by up to %d figures each, needs %d pairs "
                        "of each; the "
                        "suite has %zu",
-                       side->asked, side->asked == 1 ? "" : "s", RES_MEASURE_COUNT,
-                       res_least_pairs(res_compare_defaults().level, res_wall_family(side->asked)),
+                       side->asked, side->asked == 1 ? "" : "s", RES_MEASURE_COUNT, RES_CLAIM_PAIRS,
                        side->reached);
         if (side->interim)
-            bn_text_printf(&line, ", and those that seem slower then get up to %d",
-                           RES_INTERIM_USUAL);
+            bn_text_printf(&line, ", and those that seem slower then get up to %zu",
+                           res_plan_last(RES_NIGHT_PLAN));
         cli_say("bench: %s", line.data);
         bn_text_free(&line);
     }

@@ -201,11 +201,9 @@ static void put_verdict(const res_tonight_verdict *v, bn_text *out)
     const struct {
         size_t count;
         const char *what;
-    } counts[] = {{sum.little, "slower by little"},
-                  {sum.faster, "faster"},
-                  {sum.equivalent, "equivalent"},
-                  {sum.undecided, "undecided"},
-                  {v->fresh, "without a baseline"}};
+    } counts[] = {{sum.little, "slower by little"}, {sum.faster, "faster"},
+                  {sum.equivalent, "equivalent"},   {sum.uneven, "uneven"},
+                  {sum.undecided, "undecided"},     {v->fresh, "without a baseline"}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         if (counts[i].count)
             bn_text_printf(out, "%s%zu %s", between, counts[i].count, counts[i].what);

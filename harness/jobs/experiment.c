@@ -66,9 +66,9 @@ void job_experiment_title(const job_experiment *e, char *text, size_t size)
 
 json_t *job_experiment_to_json(const job_experiment *e)
 {
-    return json_pack("{so so sb sO* sO* sO*}", "what", res_experiment_to_json(&e->what), "how",
+    return json_pack("{so so sb sO* sO* sO* sO*}", "what", res_experiment_to_json(&e->what), "how",
                      job_measure_to_json(&e->how), "compile_anew", e->compile_anew, "echo", e->echo,
-                     "program", e->program, "suite", e->suite);
+                     "program", e->program, "suite", e->suite, "comparison", e->comparison);
 }
 
 bn_code job_experiment_from_json(const json_t *json, job_experiment *e, bn_status *st)
@@ -77,9 +77,10 @@ bn_code job_experiment_from_json(const json_t *json, job_experiment *e, bn_statu
     int compile_anew = 0;
     json_error_t error;
     *e = (job_experiment){0};
-    if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0, "{so so sb s?o s?o s?o}", "what",
+    if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0, "{so so sb s?o s?o s?o s?o}", "what",
                        &what, "how", &how, "compile_anew", &compile_anew, "echo", &e->echo,
-                       "program", &e->program, "suite", &e->suite) != 0)
+                       "program", &e->program, "suite", &e->suite, "comparison",
+                       &e->comparison) != 0)
         return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
     e->compile_anew = compile_anew;
     bn_code code = job_measure_from_json(how, &e->how, st);

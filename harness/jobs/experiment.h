@@ -22,6 +22,7 @@ typedef struct job_experiment {
     json_t *echo;      /* the options as given; or NULL */
     json_t *program;   /* what job_matrix_request made; NULL: a model is run */
     json_t *suite;     /* which suite and repetition this is, for the record; or NULL */
+    json_t *comparison; /* which pair of which bench compare, for the record; or NULL */
 } job_experiment;
 
 /* Makes *LIST (malloc) of all combinations of MATRIX' values. Combinations that cannot be run

@@ -60,9 +60,9 @@ static res_record *failure_record(const job_experiment *e, const struct stat *be
     char digest[BN_SHA256_TEXT];
     const char *planned = json_string_value(json_object_get(e->suite, "runtime_sha256"));
     const char *sha256 = planned ? planned : build_that_failed(e, before, digest) ? digest : NULL;
-    r->provenance =
-        json_pack("{so sO* sO* s{ss ss*}}", "host", job_host_describe(), "options", e->echo,
-                  "suite", e->suite, "runtime", "label", e->how.label, "sha256", sha256);
+    r->provenance = json_pack("{so sO* sO* sO* s{ss ss*}}", "host", job_host_describe(), "options",
+                              e->echo, "suite", e->suite, "comparison", e->comparison, "runtime",
+                              "label", e->how.label, "sha256", sha256);
     return r;
 }
 

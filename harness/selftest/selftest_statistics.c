@@ -7,6 +7,7 @@
 #include "harness/selftest/claims_priv.h"
 #include "harness/selftest/selftest_priv.h"
 #include "harness/selftest/statistics_priv.h"
+#include "harness/selftest/verdicts_priv.h"
 #include "results/tables/tables.h"
 
 #include <math.h>
@@ -18,24 +19,24 @@
 #define QUICK_TRIALS 500
 
 /* Designs of the trials. Families of a few comparisons: with the fewest pairs that can claim a
- * difference, by Student's t, with enough for flips of signs, and with interim analyses. In the
- * full test also with more pairs for t, with a family of many comparisons, and alone, which shows
- * how many pairs the interim analyses save. */
+ * difference, with the fewest that can be equivalent, and with interim analyses. In the full test
+ * also with a family of many comparisons, and alone, which shows how many pairs the interim
+ * analyses save. */
 typedef struct design {
     size_t pairs, family;
-    bool interim, quick;
+    res_plan plan;
+    bool quick;
 } design;
 
-static const design designs[] = {
-    {.pairs = 5, .family = 6, .quick = true},
-    {.pairs = 7, .family = 6},
-    {.pairs = 10, .family = 6, .quick = true},
-    {.pairs = 8, .family = 30},
-    {.pairs = 8, .family = 1},
-    {.pairs = RES_INTERIM_USUAL, .family = 1, .interim = true},
-    {.pairs = RES_INTERIM_USUAL, .family = 6, .interim = true, .quick = true},
-    {.pairs = RES_INTERIM_USUAL, .family = 30, .interim = true},
-    {.pairs = RES_INTERIM_SHORT, .family = 1, .interim = true}};
+static const design designs[] = {{.pairs = RES_CLAIM_PAIRS, .family = 6, .quick = true},
+                                 {.pairs = 8, .family = 30},
+                                 {.pairs = 8, .family = 1},
+                                 {.pairs = RES_EQUIVALENT_PAIRS, .family = 6, .quick = true},
+                                 {.pairs = 24, .family = 1},
+                                 {.pairs = 24, .family = 1, .plan = RES_PLAN_USUAL},
+                                 {.pairs = 24, .family = 6, .plan = RES_PLAN_USUAL, .quick = true},
+                                 {.pairs = 24, .family = 30, .plan = RES_PLAN_USUAL},
+                                 {.pairs = 12, .family = 1, .plan = RES_PLAN_TWELVE}};
 #define DESIGN_COUNT (sizeof designs / sizeof *designs)
 #define MOST_ROWS    64
 
@@ -58,13 +59,12 @@ static const char explanation[] =
     "            bound at most 5\n"
     "  holds     95 % intervals that hold the true ratio, of like sides, and the\n"
     "            fewest of those 1, 2 and 5 % slower: upper bound at least 95\n"
-    "            (bootstrap: the percentile bootstrap, not judged, too narrow for\n"
-    "            few pairs)\n"
     "  MDE       minimum detectable effect (geometric mean), found where injected:\n"
     "            interval within or across 70 to 90 (without interim analyses)\n"
     "  1, 2, 5 % slower: found, and predicted: at most 15 fewer; with interim\n"
     "            analyses, found, in so many pairs on average (used: of like sides)\n"
-    "  equal     like sides called equivalent (+-3 %): at least 90 of the quiet ones\n"
+    "  equal     like sides called equivalent (+-3 %): at least 90 of the quiet ones,\n"
+    "            from 12 pairs on\n"
     "  5 % equal those 5 % slower called equivalent: lower bound at most 5\n";
 
 /* ---- rows --------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static void verdict_text(unsigned faults, char *text, size_t size)
 
 static void add_mde(json_t *row, const selftest_trials *t)
 {
-    if (t->interim) {
+    if (t->plan != RES_PLAN_ONCE) {
         add_text(row, "-");
         add_text(row, "-");
         return;
@@ -118,17 +118,16 @@ static json_t *row_of(const selftest_trials *t)
     char verdict[128];
     verdict_text(selftest_trials_judge(t), verdict, sizeof verdict);
     add_text(row, "%s", t->scenario->name);
-    add_text(row, "%s%zu", t->interim ? "up to " : "", t->pairs);
+    add_text(row, "%s%zu", t->plan != RES_PLAN_ONCE ? "up to " : "", t->pairs);
     add_text(row, "%.1f", (double)t->used / (double)t->trials);
     add_text(row, "%zu", t->family);
     add_share(row, t->alarms, t->trials);
     add_text(row, "%.1f %.1f", percent((double)t->held, t->trials),
              percent((double)selftest_least_held(t), t->trials));
-    add_text(row, "%.1f", percent((double)t->bootstrap_held, t->trials));
     add_mde(row, t);
     for (size_t i = 0; i < SELFTEST_SIM_EFFECTS; i++) {
         const double found = percent((double)t->found[i], t->trials);
-        if (t->interim)
+        if (t->plan != RES_PLAN_ONCE)
             add_text(row, "%.0f in %.1f", found, (double)t->used_slowed[i] / (double)t->trials);
         else
             add_text(row, "%.0f (%.0f)", found, percent(t->predicted[i], t->trials));
@@ -143,9 +142,9 @@ static void write_table(const selftest_trials *list, size_t count, res_format fo
 {
     static const res_sheet_column columns[] = {
         {"scenario", false},   {"pairs", true},      {"used", true},       {"family", true},
-        {"alarms 95 %", true}, {"holds", true},      {"bootstrap", true},  {"MDE", true},
-        {"found 95 %", true},  {"1 % slower", true}, {"2 % slower", true}, {"5 % slower", true},
-        {"equal", true},       {"5 % equal", true},  {"", false}};
+        {"alarms 95 %", true}, {"holds", true},      {"MDE", true},        {"found 95 %", true},
+        {"1 % slower", true},  {"2 % slower", true}, {"5 % slower", true}, {"equal", true},
+        {"5 % equal", true},   {"", false}};
     json_t *rows = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(rows, row_of(&list[i]));
@@ -177,14 +176,13 @@ static json_t *trials_json(const selftest_trials *t)
         if (faults & fault_rows[i].bit)
             json_array_append_new(names, json_string(fault_rows[i].name));
     return json_pack(
-        "{ss si sb sf si si so so so so so so so so so sb}", "scenario", t->scenario->name, "pairs",
-        (int)t->pairs, "looks", (int)t->interim, "pairs_used", (double)t->used / n, "families",
-        (int)t->trials, "family", (int)t->family, "false_alarms", share_json(t->alarms, t->trials),
-        "interval_holds", share_json(t->held, t->trials), "bootstrap_holds",
-        share_json(t->bootstrap_held, t->trials), "smallest_visible",
-        res_json_real(expm1(t->mde / (double)t->promised)), "smallest_visible_found",
-        share_json(t->mde_found, t->promised), "effects", effects, "equivalent",
-        share_json(t->equivalent, t->trials), "wrongly_equivalent",
+        "{ss si sb sf si si so so so so so so so so sb}", "scenario", t->scenario->name, "pairs",
+        (int)t->pairs, "looks", t->plan != RES_PLAN_ONCE, "pairs_used", (double)t->used / n,
+        "families", (int)t->trials, "family", (int)t->family, "false_alarms",
+        share_json(t->alarms, t->trials), "interval_holds", share_json(t->held, t->trials),
+        "smallest_visible", res_json_real(expm1(t->mde / (double)t->promised)),
+        "smallest_visible_found", share_json(t->mde_found, t->promised), "effects", effects,
+        "equivalent", share_json(t->equivalent, t->trials), "wrongly_equivalent",
         share_json(t->wrongly_equivalent, t->trials), "faults", names, "pass", faults == 0);
 }
 
@@ -217,7 +215,7 @@ static size_t plan(bool quick, selftest_trials *list)
                 list[count++] = (selftest_trials){.scenario = s,
                                                   .pairs = designs[i].pairs,
                                                   .family = designs[i].family,
-                                                  .interim = designs[i].interim};
+                                                  .plan = designs[i].plan};
     return count;
 }
 
@@ -235,7 +233,7 @@ static bn_code run_all(const selftest_options *options, selftest_trials *list, s
         const uint64_t row = (uint64_t)(list[i].scenario - selftest_scenarios) * 10000 +
                              list[i].family * 100 + list[i].pairs;
         snprintf(title, sizeof title, "%s, %s%zu pairs", list[i].scenario->name,
-                 list[i].interim ? "up to " : "", list[i].pairs);
+                 list[i].plan != RES_PLAN_ONCE ? "up to " : "", list[i].pairs);
         const job_order job = {.title = title, .number = i + 1, .of = count};
         code =
             run_row(&list[i], trials,
@@ -245,11 +243,12 @@ static bn_code run_all(const selftest_options *options, selftest_trials *list, s
     return code;
 }
 
-/* Comparisons of two builds, and speedup tables. */
+/* Comparisons of steps, speedup tables, and comparisons of processes some of which are slow. */
 typedef struct simulated {
     selftest_trials trials[MOST_ROWS];
     selftest_claims claims[SELFTEST_MOST_CLAIMS];
-    size_t trial_count, claim_count;
+    selftest_verdicts verdicts[SELFTEST_MOST_VERDICTS];
+    size_t trial_count, claim_count, verdict_count;
 } simulated;
 
 static bool all_pass(const simulated *all)
@@ -259,6 +258,8 @@ static bool all_pass(const simulated *all)
         good = good && selftest_trials_judge(&all->trials[i]) == 0;
     for (size_t i = 0; i < all->claim_count; i++)
         good = good && selftest_claims_judge(&all->claims[i]) == 0;
+    for (size_t i = 0; i < all->verdict_count; i++)
+        good = good && selftest_verdicts_judge(&all->verdicts[i]) == 0;
     return good;
 }
 
@@ -268,6 +269,7 @@ static void print_json(const simulated *done)
     for (size_t i = 0; i < done->trial_count; i++)
         json_array_append_new(all, trials_json(&done->trials[i]));
     selftest_claims_json(done->claims, done->claim_count, all);
+    selftest_verdicts_json(done->verdicts, done->verdict_count, all);
     cli_json(all);
     json_decref(all);
 }
@@ -292,6 +294,7 @@ static void print_people(const simulated *all, res_format format)
     else
         bn_text_putc(&text, '\n');
     selftest_claims_put(all->claims, all->claim_count, format, &text);
+    selftest_verdicts_put(all->verdicts, all->verdict_count, format, &text);
     if (text.data)
         cli_out("%s", text.data);
     bn_text_free(&text);
@@ -307,10 +310,13 @@ int selftest_statistics(const selftest_options *options)
     const uint64_t seed = (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
     all->trial_count = plan(options->quick, all->trials);
     all->claim_count = selftest_claims_plan(options->quick, all->claims);
+    all->verdict_count = selftest_verdicts_plan(options->quick, all->verdicts);
     job_supervise_begin();
     bn_code code = run_all(options, all->trials, all->trial_count, &st);
     if (code == BN_OK)
         code = selftest_claims_run(all->claims, all->claim_count, options->quick, seed, &st);
+    if (code == BN_OK)
+        code = selftest_verdicts_run(all->verdicts, all->verdict_count, options->quick, seed, &st);
     if (code == BN_OK && format == RES_TABLE_JSON)
         print_json(all);
     else if (code == BN_OK)

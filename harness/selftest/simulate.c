@@ -7,7 +7,6 @@
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
-#include <string.h>
 
 /* A step of the undisturbed program. */
 #define STEP_NS 10e6
@@ -88,32 +87,24 @@ static double process_offset(const selftest_scenario *s, gsl_rng *rng)
     return offset;
 }
 
-static void run_process(machine *m, size_t slot, double outliers, gsl_rng *rng, uint64_t *steps)
+/* The median step of the process in SLOT. */
+static double run_process(machine *m, size_t slot, double outliers, gsl_rng *rng)
 {
     const selftest_scenario *s = m->scenario;
+    double steps[SELFTEST_SIM_STEPS];
     const double offset = process_offset(s, rng);
     for (size_t i = 0; i < SELFTEST_SIM_STEPS; i++) {
         double log_time = offset + gsl_ran_gaussian_ziggurat(rng, s->step) +
                           machine_step(m, slot * SELFTEST_SIM_STEPS + i, rng);
         if (outliers > 0 && gsl_rng_uniform(rng) < outliers)
             log_time += log(2 + 8 * gsl_rng_uniform(rng));
-        steps[i] = (uint64_t)llround(STEP_NS * exp(log_time));
+        steps[i] = STEP_NS * exp(log_time);
     }
+    return res_median(steps, SELFTEST_SIM_STEPS);
 }
 
-static void link_sides(selftest_session_sim *sim)
-{
-    for (size_t side = 0; side < 2; side++) {
-        for (size_t i = 0; i < sim->pairs; i++) {
-            sim->series[side][i] = sim->steps[side][i];
-            sim->counts[i] = SELFTEST_SIM_STEPS;
-        }
-        sim->side[side] = (res_side){sim->series[side], sim->counts, sim->pairs, NULL};
-    }
-}
-
-void selftest_simulate(const selftest_scenario *scenario, size_t pairs, bool interim,
-                       selftest_order *order, gsl_rng *rng, selftest_session_sim *out)
+void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order,
+                       gsl_rng *rng, selftest_session_sim *out)
 {
     bool b_first[RES_MOST_PAIRS];
     /* If there are outliers, they are at least 1 % of the steps. */
@@ -121,22 +112,17 @@ void selftest_simulate(const selftest_scenario *scenario, size_t pairs, bool int
         scenario->outliers > 0 ? 0.01 + (scenario->outliers - 0.01) * gsl_rng_uniform(rng) : 0;
     machine m = machine_begin(scenario, pairs, rng);
     out->pairs = pairs;
-    order(gsl_rng_get(rng), pairs, interim, b_first);
+    order(gsl_rng_get(rng), pairs, b_first);
     for (size_t i = 0; i < pairs; i++) {
         const size_t first = b_first[i] ? 1 : 0;
-        run_process(&m, 2 * i, outliers, rng, out->steps[first][i]);
-        run_process(&m, 2 * i + 1, outliers, rng, out->steps[1 - first][i]);
+        out->median[first][i] = run_process(&m, 2 * i, outliers, rng);
+        out->median[1 - first][i] = run_process(&m, 2 * i + 1, outliers, rng);
     }
-    link_sides(out);
 }
 
 void selftest_sim_slow(const selftest_session_sim *in, double factor, selftest_session_sim *out)
 {
-    out->pairs = in->pairs;
-    for (size_t i = 0; i < in->pairs; i++) {
-        memcpy(out->steps[0][i], in->steps[0][i], sizeof out->steps[0][i]);
-        for (size_t k = 0; k < SELFTEST_SIM_STEPS; k++)
-            out->steps[1][i][k] = (uint64_t)llround(factor * (double)in->steps[1][i][k]);
-    }
-    link_sides(out);
+    *out = *in;
+    for (size_t i = 0; i < in->pairs; i++)
+        out->median[1][i] *= factor;
 }

@@ -33,32 +33,24 @@ typedef struct trial {
     res_comparison end[SELFTEST_SIM_MOST]; /* the final comparison of each */
 } trial;
 
-static res_interim interim_of(const selftest_trials *t)
-{
-    return t->interim ? (res_interim)t->pairs : RES_INTERIM_NONE;
-}
-
 /* The pairs of interim analysis I of T; 0: there is none. Without them there is one, after all
  * pairs.
  */
 static size_t pairs_of_analysis(const selftest_trials *t, size_t i)
 {
     size_t pairs = 0;
-    if (!t->interim)
+    if (t->plan == RES_PLAN_ONCE)
         return i == 0 ? t->pairs : 0;
     for (size_t k = 0; k <= i; k++)
-        if ((pairs = res_next_interim(interim_of(t), pairs)) == 0)
+        if ((pairs = res_plan_next(t->plan, pairs)) == 0)
             return 0;
     return pairs;
 }
 
-/* The options of a comparison. Few resamples: the bootstrap is printed, but not judged. */
-static res_compare_options trial_options(const selftest_trials *t, size_t resamples, gsl_rng *rng)
+static res_compare_options trial_options(const selftest_trials *t)
 {
     res_compare_options o = res_compare_defaults();
-    o.resamples = resamples;
-    o.seed = gsl_rng_get(rng);
-    o.interim = interim_of(t);
+    o.plan = t->plan;
     return o;
 }
 
@@ -68,10 +60,10 @@ static bn_code analyse_at(const selftest_trials *t, const selftest_procedure *pr
 {
     if (s->known[analysis])
         return BN_OK;
-    res_side a = s->session.side[0], b = s->session.side[1];
-    a.processes = b.processes = pairs_of_analysis(t, analysis);
+    const res_values values = {s->session.median[0], s->session.median[1],
+                               pairs_of_analysis(t, analysis), 0};
     s->known[analysis] = true;
-    return procedure->compare(&a, &b, &s->options, &s->at[analysis], st);
+    return procedure->compare(&values, &s->options, &s->at[analysis], st);
 }
 
 /* Judges the family at each interim analysis, until all of it is decided. FIRST replaces its first
@@ -97,7 +89,7 @@ static bn_code judge(const selftest_trials *t, const selftest_procedure *procedu
             procedure->family(all->end, t->family, &first->options);
         left = 0;
         for (size_t i = 0; i < t->family; i++)
-            left += open[i] = open[i] && all->end[i].verdict == RES_UNDECIDED;
+            left += open[i] = open[i] && all->end[i].verdict >= RES_UNEVEN;
     }
     return code;
 }
@@ -105,11 +97,6 @@ static bn_code judge(const selftest_trials *t, const selftest_procedure *procedu
 static bool holds(const res_interval *interval, double truth)
 {
     return interval->low <= truth && truth <= interval->high;
-}
-
-static size_t pairs_run(const res_comparison *c)
-{
-    return c->pairs + c->disturbed;
 }
 
 /* Judges the family again, its first session slowed by EFFECT, whose comparison is ALL->end[0]. */
@@ -132,13 +119,13 @@ static bn_code try_effects(selftest_trials *t, const selftest_procedure *procedu
         code = slowed(t, procedure, effect, all, st);
         t->found[i] += first->verdict == RES_SLOWER;
         t->held_slowed[i] += holds(&first->ratio, 1 + effect);
-        t->used_slowed[i] += pairs_run(first);
+        t->used_slowed[i] += first->pairs;
         /* Predicted from like sides, as one would for the next session. */
         t->predicted[i] += res_power(&like, effect);
         if (i == SELFTEST_SIM_EFFECTS - 1)
             t->wrongly_equivalent += first->verdict == RES_EQUIVALENT;
     }
-    if (code == BN_OK && !t->interim && isfinite(mde)) {
+    if (code == BN_OK && t->plan == RES_PLAN_ONCE && isfinite(mde)) {
         code = slowed(t, procedure, mde, all, st);
         t->promised++;
         t->mde_found += first->verdict == RES_SLOWER;
@@ -156,9 +143,8 @@ static void count(selftest_trials *t, const trial *all)
     t->trials++;
     t->alarms += alarm;
     t->held += holds(&first->ratio, 1);
-    t->bootstrap_held += holds(&first->bootstrap, 1);
     t->equivalent += first->verdict == RES_EQUIVALENT;
-    t->used += pairs_run(first);
+    t->used += first->pairs;
 }
 
 bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure, gsl_rng *rng,
@@ -167,10 +153,10 @@ bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure, 
     trial *all = bn_zalloc(1, sizeof *all);
     for (size_t i = 0; i < t->family; i++) {
         seen *s = &all->each[i];
-        s->options = trial_options(t, i == 0 ? 200 : 0, rng);
-        selftest_simulate(t->scenario, t->pairs, t->interim, procedure->order, rng, &s->session);
+        s->options = trial_options(t);
+        selftest_simulate(t->scenario, t->pairs, procedure->order, rng, &s->session);
     }
-    all->slowed.options = trial_options(t, 0, rng);
+    all->slowed.options = trial_options(t);
     bn_code code = judge(t, procedure, &all->each[0], all, st);
     if (code == BN_OK) {
         count(t, all);
@@ -218,20 +204,21 @@ size_t selftest_least_held(const selftest_trials *t)
 unsigned selftest_trials_judge(const selftest_trials *t)
 {
     const res_interval mde = selftest_share(t->mde_found, t->promised);
+    const bool once = t->plan == RES_PLAN_ONCE;
     unsigned faults = 0;
     if (t->trials == 0 || selftest_share(t->alarms, t->trials).low > LEVEL)
         faults |= SELFTEST_FAULT_ALARMS;
     if (selftest_share(selftest_least_held(t), t->trials).high < 1 - LEVEL)
         faults |= SELFTEST_FAULT_COVERAGE;
-    if (!t->interim && (mde.low > 0.9 || mde.high < 0.7))
+    if (once && (mde.low > 0.9 || mde.high < 0.7))
         faults |= SELFTEST_FAULT_MDE;
-    for (size_t i = 0; i < SELFTEST_SIM_EFFECTS && !t->interim; i++)
+    for (size_t i = 0; i < SELFTEST_SIM_EFFECTS && once; i++)
         if (selftest_share(t->found[i], t->trials).estimate <
             t->predicted[i] / (double)t->trials - 0.15)
             faults |= SELFTEST_FAULT_POWER;
     if (selftest_share(t->wrongly_equivalent, t->trials).low > LEVEL)
         faults |= SELFTEST_FAULT_EQUIVALENT;
-    if (strcmp(t->scenario->name, "quiet") == 0 &&
+    if (strcmp(t->scenario->name, "quiet") == 0 && t->pairs >= RES_EQUIVALENT_PAIRS &&
         selftest_share(t->equivalent, t->trials).estimate < 0.9)
         faults |= SELFTEST_FAULT_EQUIVALENT;
     return faults;

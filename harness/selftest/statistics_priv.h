@@ -30,21 +30,18 @@ typedef struct selftest_scenario {
 /* Ended by a row without a name. */
 extern const selftest_scenario selftest_scenarios[];
 
-/* Two sides of PAIRS processes of SELFTEST_SIM_STEPS. */
+/* Two sides of PAIRS processes, each with the median of SELFTEST_SIM_STEPS steps, in ns. */
 typedef struct selftest_session_sim {
     size_t pairs;
-    uint64_t steps[2][RES_MOST_PAIRS][SELFTEST_SIM_STEPS];
-    const uint64_t *series[2][RES_MOST_PAIRS];
-    size_t counts[RES_MOST_PAIRS];
-    res_side side[2];
+    double median[2][RES_MOST_PAIRS];
 } selftest_session_sim;
 
 /* Sets in B_FIRST in which of PAIRS pairs B runs first, as res_order does. */
-typedef void selftest_order(uint64_t seed, size_t pairs, bool interim, bool *b_first);
+typedef void selftest_order(uint64_t seed, size_t pairs, bool *b_first);
 
 /* Fills OUT with a session in which both sides are the same program. */
-void selftest_simulate(const selftest_scenario *scenario, size_t pairs, bool interim,
-                       selftest_order *order, gsl_rng *rng, selftest_session_sim *out);
+void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order,
+                       gsl_rng *rng, selftest_session_sim *out);
 /* Makes OUT of IN, with B's steps FACTOR times as long. */
 void selftest_sim_slow(const selftest_session_sim *in, double factor, selftest_session_sim *out);
 
@@ -54,7 +51,7 @@ void selftest_sim_slow(const selftest_session_sim *in, double factor, selftest_s
  * res_compare, res_compare_family. Tests have others. */
 typedef struct selftest_procedure {
     selftest_order *order;
-    bn_code (*compare)(const res_side *a, const res_side *b, const res_compare_options *options,
+    bn_code (*compare)(const res_values *values, const res_compare_options *options,
                        res_comparison *comparison, bn_status *st);
     void (*family)(res_comparison *list, size_t count, const res_compare_options *options);
 } selftest_procedure;
@@ -67,17 +64,15 @@ extern const selftest_procedure selftest_our_procedure;
 #define SELFTEST_SIM_EFFECTS 3
 extern const double selftest_sim_effects[SELFTEST_SIM_EFFECTS];
 
-/* Counts over TRIALS families. The caller sets scenario, pairs, interim and family; the rest is
+/* Counts over TRIALS families. The caller sets scenario, pairs, plan and family; the rest is
  * zero at first. */
 typedef struct selftest_trials {
     const selftest_scenario *scenario;
     size_t pairs, family;
-    bool interim; /* each ends at the first interim analysis that decides it; PAIRS is a res_interim
-                   */
+    res_plan plan; /* each ends at the first interim analysis that decides it; PAIRS are at most */
     size_t trials;
     size_t alarms;         /* families of like sides in which a difference was claimed */
     size_t held;           /* the first's interval of the ratio contains the truth */
-    size_t bootstrap_held; /* so does the percentile bootstrap's */
     size_t equivalent;     /* the first, of like sides, is called equivalent */
     size_t used;           /* pairs of the first, of like sides */
     /* Of the first, slowed by each effect: */
@@ -115,10 +110,10 @@ typedef enum selftest_fault {
      * outside of 70 to 90 %. Not with interim analyses, which detect less than all pairs. */
     SELFTEST_FAULT_MDE = 4,
     /* An effect is found more than 15 points less often than predicted. (The prediction comes from
-     * the spread of few pairs, which five know to a third.) Not with interim analyses. */
+     * the spread of few pairs, which six know to a third.) Not with interim analyses. */
     SELFTEST_FAULT_POWER = 8,
     /* The lower bound of those wrongly called equivalent is above 5 %; or, in the quiet scenario,
-     * less than 90 % of like sides are called equivalent. */
+     * less than 90 % of like sides are called equivalent, where pairs suffice for that. */
     SELFTEST_FAULT_EQUIVALENT = 16
 } selftest_fault;
 /* The faults of T, as bits of selftest_fault; 0: it passes. */

@@ -140,11 +140,12 @@ static bn_code set_provenance(const worker_framework *f, const json_t *group, re
                          ? json_null()
                          : json_pack("{sI}", "peak_rss_bytes", (json_int_t)used.ru_maxrss * 1024);
     char digest[BN_SHA256_TEXT];
-    json_t *own = json_pack(
-        "{so so so* so* so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
-        cores_pinning_to_json(NULL), "process", job_process_describe(), "idle_cores",
-        cores_idle_to_json(f->idle), "nearness", cores_nearness_to_json(&f->near), "memory", memory,
-        "front_end", front_end, "options", f->e.echo, "suite", f->e.suite, "group", group);
+    json_t *own = json_pack("{so so so* so* so* so so sO* sO* sO* sO*}", "host",
+                            job_host_describe(), "pinning", cores_pinning_to_json(NULL), "process",
+                            job_process_describe(), "idle_cores", cores_idle_to_json(f->idle),
+                            "nearness", cores_nearness_to_json(&f->near), "memory", memory,
+                            "front_end", front_end, "options", f->e.echo, "suite", f->e.suite,
+                            "comparison", f->e.comparison, "group", group);
     json_object_update_new(r->provenance, own);
     set_conditions(f, runtime);
     if (job_interposer_digest(&f->interposer, f->interposer.recorder, digest, st) != BN_OK)

@@ -38,7 +38,7 @@ static void describe(const worker_group *g, worker_session *s, res_record *r)
     json_t *warmup = json_incref(res_provenance(r, RES_PROV_WARMUP));
     json_decref(r->provenance);
     r->provenance = json_pack(
-        "{so so so sO* so* so* so* sO* sO* so* sO* sO* so* s{sI sI sI} so*}", "host",
+        "{so so so sO* so* so* so* sO* sO* so* sO* sO* sO* so* s{sI sI sI} so*}", "host",
         job_host_describe(), "runtime", worker_session_describe(s), "pinning",
         cores_pinning_to_json(s->pinning), "process", s->process, "idle_cores",
         cores_idle_to_json(s->idle), "nearness", cores_nearness_to_json(&g->near), "others",
@@ -47,7 +47,7 @@ static void describe(const worker_group *g, worker_session *s, res_record *r)
         s->recorded  ? worker_recorded_to_json(s)
         : s->program ? worker_program_to_json(s, s->program)
                      : NULL,
-        "suite", s->experiment->suite, "group", g->about, "device_memory", device_memory_json(s),
+        "suite", s->experiment->suite, "comparison", s->experiment->comparison, "group", g->about, "device_memory", device_memory_json(s),
         "memory", "rss_bytes", (json_int_t)memory.now, "peak_rss_bytes", (json_int_t)memory.peak,
         "file_rss_bytes", (json_int_t)memory.of_files, "warmup", warmup);
     res_provenance_set(r, RES_PROV_CALIBRATION,

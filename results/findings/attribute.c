@@ -6,7 +6,7 @@
  * execution or from the device.
  *
  * Where did the time go? Each part of the ledger, device time and overhead are compared over the
- * pairs of processes that count. A and B are what all tables say of such processes (pool.c), and B
+ * pairs of processes. A and B are what all tables say of such processes (pool.c), and B
  * less A is their difference; only how far it may be off is over pairs. Medians of parts need not
  * add up to that of the step.
  */
@@ -21,7 +21,7 @@
 
 /* ---- differences -------------------------------------------------------------------- */
 
-/* The pairs that count of a cell, and the pool of each side. */
+/* The pairs of a cell, and the pool of each side. */
 typedef struct pairs {
     const res_record *side[2][RES_MOST_PAIRS];
     size_t count;
@@ -29,13 +29,11 @@ typedef struct pairs {
     res_figures figures[2];
 } pairs;
 
-static void begin_pairs(const res_compared *cell, const res_comparison *c, pairs *p)
+static void begin_pairs(const res_compared *cell, pairs *p)
 {
-    *p = (pairs){.count = c->pairs};
-    for (size_t i = 0; i < c->pairs; i++) {
-        p->side[0][i] = cell->a[c->kept[i]];
-        p->side[1][i] = cell->b[c->kept[i]];
-    }
+    *p = (pairs){.count = cell->pairs};
+    memcpy(p->side[0], cell->a, cell->pairs * sizeof *cell->a);
+    memcpy(p->side[1], cell->b, cell->pairs * sizeof *cell->b);
     for (int s = 0; s < 2; s++) {
         res_pool_all(p->side[s], p->count, &p->pool[s]);
         p->figures[s] = res_pool_figures(&p->pool[s]);
@@ -169,28 +167,16 @@ static res_measure measure_of(res_quantity quantity)
     return (res_measure)m;
 }
 
-static bool same_pairs(const res_comparison *a, const res_comparison *b)
-{
-    return a->pairs == b->pairs && memcmp(a->kept, b->kept, a->pairs * sizeof *a->kept) == 0;
-}
-
-/* Compares QUANTITY over the pairs that count: of one that was judged, those of its comparison; of
- * others, ALL, those of the wall time. */
+/* Compares QUANTITY over the pairs ALL of CELL. */
 static res_difference compare_one(const res_compared *cell, const pairs *all, res_quantity quantity)
 {
     const res_measure measure = measure_of(quantity);
     const res_comparison *c =
         measure == RES_MEASURE_COUNT ? NULL : res_compared_measure(cell, measure);
-    pairs own = {.count = 0};
-    if (c && !same_pairs(c, &cell->comparison)) {
-        begin_pairs(cell, c, &own);
-        all = &own;
-    }
     res_difference out = compare_quantity(all, quantity);
     if (c)
         settle(c, measure, &out);
     out.moved = moves(&out);
-    end_pairs(&own);
     return out;
 }
 
@@ -331,7 +317,7 @@ static void find_place(res_attribution *out)
 void res_attribute(const res_compared *cell, res_attribution *out)
 {
     pairs all;
-    begin_pairs(cell, &cell->comparison, &all);
+    begin_pairs(cell, &all);
     *out = (res_attribution){
         .program = res_compare_programs(all.side[0], all.count, all.side[1], all.count)};
     compare_parts(&all, out);

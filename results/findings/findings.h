@@ -517,6 +517,7 @@ typedef struct res_compared {
     bool missing; /* that side has no record of it at all */
     bn_code failure;
     char message[1024];
+    res_plan plan; /* its interim analyses */
     /* Filled by res_versus_judge; undecided without pairs. */
     bool turns;                /* the processes of all pairs took turns, round by round */
     res_comparison comparison; /* of the wall time; then of their rounds */
@@ -552,8 +553,15 @@ typedef struct res_versus {
     res_compare_options options;
     double threshold;   /* a cell that is slower by no more is not counted as slower: 0.03 */
     bool all_measures;  /* all are judged; false: wall times alone */
+    /* Of a stored comparison: its id, and the experiments and controls that were planned, of which
+     * the stores may have no record: they keep their part of the level. */
+    char comparison[64];
+    size_t planned, planned_controls, planned_missing; /* all; controls; missing on one side */
     size_t family;      /* comparisons that were judged together */
     double wall_family; /* the same as a wall time counts them: of a family of its like */
+    res_slow_counts slow; /* slow processes of all experiments and controls, by what decides */
+    double slow_p;        /* of B to have so many or more: res_slow_p */
+    bool b_slow;          /* B has slow processes: SLOW_P is at most RES_SLOW_LEVEL */
     bn_text notes;      /* sentences, one a line: how it was paired, why it ended */
     bool noted[RES_NOTE_COUNT]; /* which of them */
     size_t unread[2];   /* records of each store that could not be read, so they are not compared */
@@ -570,9 +578,9 @@ void res_versus_begin(res_versus *versus, double threshold);
 /* Compares each cell, controls among them, judges all measures of all cells as one family, and
  * attributes the differences. BN_INVALID where records cannot be compared. */
 BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
-/* CELL's interim analyses: with VERSUS' RES_INTERIM_SHORT the usual ones, until a first pair has
- * short steps. */
-res_interim res_compared_interim(const res_versus *versus, const res_compared *cell);
+/* Whether both steps of CELL's first pair are short: further pairs then take less time each. The
+ * first pair alone says so, and never how steps vary. */
+bool res_compared_short(const res_compared *cell);
 
 /* The quantity that MEASURE is, and its words: "device time". */
 res_quantity res_measure_quantity(res_measure measure);
@@ -582,8 +590,6 @@ double res_measure_threshold(const res_versus *versus, res_measure measure);
 /* How much of the family's level MEASURE of CELL has: this where it decides, else 1. */
 #define RES_WEIGHT_DECIDES 4.0
 double res_measure_weight(const res_compared *cell, res_measure measure);
-/* The size of a family of CELLS cells, all measures of each, as a wall time counts it. */
-double res_wall_family(size_t cells);
 /* The comparison of CELL's MEASURE; NULL where it is not judged. */
 const res_comparison *res_compared_measure(const res_compared *cell, res_measure measure);
 /* "20.0 % slower", "0.52 % less": by how much RATIO says that MEASURE of B differs from A's. */
@@ -592,8 +598,8 @@ void res_put_change(res_measure measure, double ratio, bn_text *out);
  * The headline of CELL, which is judged and did not fail. First what is a finding: slower (or more)
  * in any measure, then faster in wall or device time; the wall time before the others, of these the
  * largest change. Then smaller changes of the wall time, and of the device time where a profiler
- * has it. These two also say whether it is undecided or equivalent: the others vary too much to
- * wait for them.
+ * has it. These two also say whether it is equivalent, uneven or undecided: the others vary too
+ * much to wait for them.
  */
 res_headline res_compared_headline(const res_versus *versus, const res_compared *cell);
 /* Whether more pairs of CELL are needless: something is found slower, or its wall time and the
@@ -602,8 +608,8 @@ bool res_compared_decided(const res_versus *versus, const res_compared *cell);
 /* Whether MEASURE of CELL decides that it is equivalent: the wall time, and a device time that a
  * profiler tells. */
 bool res_measure_decides(const res_compared *cell, res_measure measure);
-/* The first measure that decides, is undecided and may be slower by more than counts, whatever
- * the headline says; RES_MEASURE_COUNT: there is none. */
+/* The first measure that decides, and is uneven, or undecided and may be slower by more than
+ * counts, whatever the headline says; RES_MEASURE_COUNT: there is none. */
 res_measure res_compared_open_in(const res_versus *versus, const res_compared *cell);
 /* Whether there is one. */
 bool res_compared_open(const res_versus *versus, const res_compared *cell);
@@ -615,8 +621,10 @@ void res_versus_free(res_versus *versus); /* the cells and notes, not the record
 /* How the cells ended, by their headlines; controls are counted apart. */
 typedef struct res_versus_sum {
     size_t slower, little; /* by more than the threshold; by less */
-    size_t faster, equivalent, undecided, failed;
+    size_t faster, equivalent, uneven, undecided, failed;
     size_t missing; /* one side has no record of it */
+    size_t unmeasured; /* ended before a first pair; undecided */
+    size_t absent;     /* of a stored comparison: missing or unmeasured, and of no cell */
     size_t unread;  /* records of both sides that could not be read */
     size_t controls, alarms, dead_controls;
     size_t inconclusive; /* not found slower, but open, whatever their headlines say */
@@ -627,6 +635,14 @@ res_versus_sum res_versus_add_up(const res_versus *versus);
 /* Appends the worst of those that count: "resnet18 train lazy: wall time 5.1 % slower, from its
  * device time". False: there is none. */
 bool res_versus_put_worst(const res_versus *versus, bn_text *out);
+/* The experiments and controls of a stored comparison of which VERSUS has no cell. */
+size_t res_versus_absent(const res_versus *versus);
+/* "B has slow processes: 9 of 144, none of 168 of A (p < 0.001)": what VERSUS' count of slow
+ * processes says, where b_slow. */
+void res_versus_put_slow(const res_versus *versus, bn_text *out);
+/* "3 of 12 processes of B took 1.5 times as long, none of A; mean +11.0 %, median +0.2 %": the slow
+ * processes of MEASURE of CELL; nothing where there is none. */
+void res_compared_put_slow(const res_compared *cell, res_measure measure, bn_text *out);
 /* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; A/A control passed". Where
  * none is found slower and any is open, it begins with "undecided: 2 of 3"; else, where any failed,
  * with "1 of 4 failed". */
@@ -637,14 +653,19 @@ typedef struct res_choice {
     const char *store, *runtime, *label; /* STORE is for messages; NULL in the others: any */
 } res_choice;
 /* Pairs the good records of two stores by experiment (all but runtime and settings), by their ids.
- * VERSUS' notes say what had to be left out; its options say whether bench compare measured the
- * records with interim analyses. If VERSUS is `whole`, a side is the build of its latest record,
- * good or failed, and no experiment that either side has is left out: one that failed together with
- * or after the records that are paired, or whose repetition of a suite failed and was not repeated,
- * or that one side lacks, has a cell that says so; what failed before is in the notes. Good records
- * of two builds on one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
+ * VERSUS' notes say what had to be left out. Records that bench compare measured together are
+ * judged as they were planned: their pairs, their interim analyses, and a family of what was
+ * planned, of which the collections may hold less. Of several comparisons the latest counts. If
+ * VERSUS is `whole`, a side is the build of its latest record, good or failed, and no experiment
+ * that either side has is left out: one that failed beside or after the records that are paired, or
+ * whose repetition of a suite failed and was not repeated, or that one side lacks, has a cell that
+ * says so; what failed before is in the notes. Good records of two builds on one side, or no common
+ * experiment (of a whole one: none at all), are BN_INVALID.
  */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                                     const res_choice choice[2], res_versus *versus, bn_status *st);
+/* After it: adds the controls of the same comparison, whose sides are A's runtime. Nothing where
+ * VERSUS is of no stored comparison, or its A is not the side A of that. */
+void res_versus_pair_controls(const res_collection *a, const res_collection *b, res_versus *versus);
 
 #endif

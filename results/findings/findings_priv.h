@@ -60,7 +60,7 @@ res_ratio_mean res_ratio_mean_of(const res_pool_ratio *const *list, size_t count
 
 /* ---- a cell of a comparison -------------------------------------------------------------- */
 
-/* VERSUS' options with the interim analyses of CELL (interim.c). */
+/* VERSUS' options with the interim analyses of CELL. */
 res_compare_options res_compared_options(const res_versus *versus, const res_compared *cell);
 /* Compares all measures of CELL but the wall time, each alone (judged.c). BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_status *st);

@@ -46,13 +46,6 @@ double res_measure_weight(const res_compared *cell, res_measure measure)
     return res_measure_decides(cell, measure) ? RES_WEIGHT_DECIDES : 1;
 }
 
-double res_wall_family(size_t cells)
-{
-    /* Wall and device time, if a profiler has it, and the others. */
-    const double cell = 2 * RES_WEIGHT_DECIDES + (RES_MEASURE_COUNT - 2);
-    return (double)cells * cell / RES_WEIGHT_DECIDES;
-}
-
 const res_comparison *res_compared_measure(const res_compared *cell, res_measure measure)
 {
     if (measure == RES_MEASURE_WALL)
@@ -100,18 +93,21 @@ static res_known read_values(const res_compared *cell, res_quantity quantity,
     return cell->pairs == 0 ? RES_KNOWN_NOT : equal ? RES_KNOWN_EQUAL : RES_KNOWN_JUDGED;
 }
 
-/* A's step over the pairs that count, as tables have it. */
+/* A's step over all pairs, as tables have it. */
 static double step_of(const res_compared *cell)
 {
-    const res_comparison *c = &cell->comparison;
-    const res_record *kept[RES_MOST_PAIRS];
     res_pool pool;
-    for (size_t i = 0; i < c->pairs; i++)
-        kept[i] = cell->a[c->kept[i]];
-    res_pool_all(kept, c->pairs, &pool);
+    res_pool_all(cell->a, cell->pairs, &pool);
     const double step = res_pool_figures(&pool).wall.value.estimate;
     res_pool_free(&pool);
     return step;
+}
+
+res_compare_options res_compared_options(const res_versus *versus, const res_compared *cell)
+{
+    res_compare_options options = versus->options;
+    options.plan = cell->plan;
+    return options;
 }
 
 bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_status *st)
@@ -130,7 +126,7 @@ bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_statu
         options.delta = fmax(options.delta, rows[m].least);
         const res_values both = {values[0], values[1], cell->pairs,
                                  m == RES_MEASURE_OVERHEAD ? step : 0};
-        code = res_compare_values(&both, &options, &judged->comparison, st);
+        code = res_compare(&both, &options, &judged->comparison, st);
         if (code != BN_OK)
             return bn_context(st, "%s", rows[m].words);
     }
@@ -198,15 +194,22 @@ static res_measure find(const res_versus *versus, const res_compared *cell, res_
     return found;
 }
 
-/* The first measure that is to be decided and is not; RES_MEASURE_COUNT: there is none. */
-static res_measure undecided(const res_compared *cell)
+/* The first measure that is to be decided and has this VERDICT; RES_MEASURE_COUNT: there is none.
+ */
+static res_measure deciding(const res_compared *cell, res_verdict verdict)
 {
     for (int m = 0; m < RES_MEASURE_COUNT; m++) {
         const res_comparison *c = res_compared_measure(cell, (res_measure)m);
-        if (c && c->verdict == RES_UNDECIDED && res_measure_decides(cell, (res_measure)m))
+        if (c && c->verdict == verdict && res_measure_decides(cell, (res_measure)m))
             return (res_measure)m;
     }
     return RES_MEASURE_COUNT;
+}
+
+static bool is_open(const res_compared *cell)
+{
+    return deciding(cell, RES_UNEVEN) != RES_MEASURE_COUNT ||
+           deciding(cell, RES_UNDECIDED) != RES_MEASURE_COUNT;
 }
 
 res_headline res_compared_headline(const res_versus *versus, const res_compared *cell)
@@ -218,16 +221,18 @@ res_headline res_compared_headline(const res_versus *versus, const res_compared 
             if (m != RES_MEASURE_COUNT)
                 return (res_headline){verdict, m, little};
         }
-    const res_measure open = undecided(cell);
-    if (open != RES_MEASURE_COUNT)
-        return (res_headline){RES_UNDECIDED, open, false};
+    for (int v = RES_UNEVEN; v <= RES_UNDECIDED; v++) {
+        const res_measure open = deciding(cell, (res_verdict)v);
+        if (open != RES_MEASURE_COUNT)
+            return (res_headline){(res_verdict)v, open, false};
+    }
     return (res_headline){RES_EQUIVALENT, RES_MEASURE_WALL, false};
 }
 
 bool res_compared_decided(const res_versus *versus, const res_compared *cell)
 {
     const res_headline head = res_compared_headline(versus, cell);
-    return (head.verdict == RES_SLOWER && !head.little) || undecided(cell) == RES_MEASURE_COUNT;
+    return (head.verdict == RES_SLOWER && !head.little) || !is_open(cell);
 }
 
 res_measure res_compared_open_in(const res_versus *versus, const res_compared *cell)
@@ -235,8 +240,10 @@ res_measure res_compared_open_in(const res_versus *versus, const res_compared *c
     for (int i = 0; i < RES_MEASURE_COUNT; i++) {
         const res_measure m = (res_measure)i;
         const res_comparison *c = res_compared_measure(cell, m);
-        if (c && res_measure_decides(cell, m) && c->verdict == RES_UNDECIDED &&
-            !(c->ratio.high < 1 + res_measure_threshold(versus, m)))
+        if (!c || !res_measure_decides(cell, m))
+            continue;
+        if (c->verdict == RES_UNEVEN || (c->verdict == RES_UNDECIDED &&
+                                         !(c->ratio.high < 1 + res_measure_threshold(versus, m))))
             return m;
     }
     return RES_MEASURE_COUNT;

@@ -15,12 +15,24 @@ typedef struct side {
     const res_collection *all;
     const res_choice *choice;
     res_latest build[2]; /* that is compared, of bench's own plugins and of frameworks' */
+    const char *comparison; /* the id of the one that is judged; NULL: the records are of none */
 } side;
+
+static const char *comparison_of(const res_record *r)
+{
+    return res_provenance_text(r, RES_PROV_COMPARISON_ID);
+}
+
+static bool of_comparison(const res_record *r, const char *id)
+{
+    return !id || strcmp(comparison_of(r), id) == 0;
+}
 
 static bool was_asked(const res_record *r, const side *s)
 {
     const res_choice *choice = s->choice;
-    return (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
+    return of_comparison(r, s->comparison) &&
+           (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
            (!choice->label ||
             res_same_label(res_provenance_text(r, RES_PROV_RUNTIME_LABEL), choice->label));
 }
@@ -162,17 +174,45 @@ static void find(const side *s, const res_experiment *experiment, request_match 
     }
 }
 
-static void note_counts(const res_compared *cell, const found *a, const found *b,
+static void note_counts(const res_compared *cell, const found *a, const found *b, bool numbered,
                         res_versus *versus)
 {
     if (a->all == b->all && a->all == cell->pairs)
         return;
-    res_versus_add_note(
-        versus, RES_NOTE_COUNTS,
-        "%s %s %s: %zu records of A and %zu of B; the latest %zu of each are paired in "
-        "order.",
-        cell->experiment.model, cell->experiment.phase, cell->experiment.mode, a->all, b->all,
-        cell->pairs);
+    if (numbered)
+        res_versus_add_note(versus, RES_NOTE_COUNTS,
+                            "%s %s %s: %zu records of A and %zu of B; %zu pairs are whole.",
+                            cell->experiment.model, cell->experiment.phase, cell->experiment.mode,
+                            a->all, b->all, cell->pairs);
+    else
+        res_versus_add_note(versus, RES_NOTE_COUNTS,
+                            "%s %s %s: %zu records of A and %zu of B; the latest %zu of each are "
+                            "paired in order.",
+                            cell->experiment.model, cell->experiment.phase, cell->experiment.mode,
+                            a->all, b->all, cell->pairs);
+}
+
+static int64_t pair_of(const res_record *r)
+{
+    return res_provenance_integer(r, RES_PROV_COMPARISON_PAIR, 0);
+}
+
+/* Pairs the records of one comparison as it did: by their numbers, in order. */
+static void pair_numbered(res_compared *cell, const found *a, const found *b)
+{
+    for (int64_t number = 1; number <= RES_MOST_PAIRS; number++) {
+        const res_record *pair[2] = {NULL, NULL};
+        for (size_t i = 0; i < a->kept; i++)
+            if (pair_of(a->latest[i]) == number)
+                pair[0] = a->latest[i];
+        for (size_t i = 0; i < b->kept; i++)
+            if (pair_of(b->latest[i]) == number)
+                pair[1] = b->latest[i];
+        if (pair[0] && pair[1]) {
+            cell->a[cell->pairs] = pair[0];
+            cell->b[cell->pairs++] = pair[1];
+        }
+    }
 }
 
 static void pair_latest(res_compared *cell, const found *a, const found *b)
@@ -204,13 +244,44 @@ static void note_times(res_versus *versus)
             before ? "A" : "B", before ? "B" : "A");
 }
 
-/* Whether bench compare measured R with interim analyses: its options, which the record keeps, then
- * fix neither the number of pairs nor a precision. Verdicts have ended such pairs, and the records
- * do not forget that. */
-static bool with_interim(const res_record *r)
+/* Twice RES_SHORT_STEP_NS: at 1.2 ms a step (the small mobilenet_v2) twelve pairs of the whole
+ * --min-time took 74 s, and twelve of which all but the first take a quarter 41 s. */
+#define SHORT_NS (2 * RES_SHORT_STEP_NS)
+
+bool res_compared_short(const res_compared *cell)
 {
-    return res_provenance_integer(r, RES_PROV_OPTIONS_PAIRS, -1) == 0 &&
-           !(res_provenance_number(r, RES_PROV_OPTIONS_PRECISION) > 0);
+    for (int k = 0; k < 2 && cell->pairs > 0; k++) {
+        const res_record *first = k ? cell->b[0] : cell->a[0];
+        if (!(res_step_median(first, first->wall_ns) < SHORT_NS))
+            return false;
+    }
+    return cell->pairs > 0;
+}
+
+/* The plan by which bench compare measured R, of CELL. Verdicts have ended such pairs, and the
+ * records do not forget that. Those of earlier versions have no name of a plan, but their options:
+ * they fix neither the number of pairs nor a precision. */
+static res_plan plan_of(const res_record *r, const res_compared *cell)
+{
+    const res_plan plan = res_plan_named(res_provenance_text(r, RES_PROV_COMPARISON_PLAN));
+    if (plan != RES_PLAN_COUNT)
+        return plan;
+    if (res_provenance_integer(r, RES_PROV_OPTIONS_PAIRS, -1) != 0 ||
+        res_provenance_number(r, RES_PROV_OPTIONS_PRECISION) > 0)
+        return RES_PLAN_ONCE;
+    return res_compared_short(cell) ? RES_PLAN_OLD_SHORT : RES_PLAN_OLD;
+}
+
+/* The plan of CELL's pairs; of sides that were planned otherwise, the one that asks for more. */
+static res_plan plan_of_pairs(const res_compared *cell)
+{
+    res_plan plan = RES_PLAN_ONCE;
+    for (size_t i = 0; i < 2 * cell->pairs; i++) {
+        const res_plan own = plan_of(i % 2 ? cell->b[i / 2] : cell->a[i / 2], cell);
+        if (own != RES_PLAN_ONCE && (plan == RES_PLAN_ONCE || own < plan))
+            plan = own;
+    }
+    return plan;
 }
 
 static bool known(const res_versus *versus, const res_experiment *experiment)
@@ -283,6 +354,9 @@ static void note_failures(const side sides[2], request_match *const same[2], con
     if (which < 0)
         return;
     const res_record *r = failure[which];
+    /* A comparison measures what both sides run: it ended between the processes of a first pair. */
+    if (!r && sides[which].comparison)
+        return;
     cell->failed = which ? 'B' : 'A';
     cell->missing = !r;
     cell->failure = r ? r->status : BN_NOT_FOUND;
@@ -320,16 +394,15 @@ static void add_cell(const side sides[2], const res_experiment *experiment, res_
     }
     res_compared *cell = &versus->cells[versus->count++];
     *cell = (res_compared){.experiment = *experiment};
-    pair_latest(cell, &of[0], &of[1]);
-    for (size_t i = 0; i < cell->pairs; i++)
-        if (with_interim(cell->a[i]) || with_interim(cell->b[i]))
-            versus->options.interim = RES_INTERIM_SHORT;
+    const bool numbered = sides[0].comparison != NULL;
+    (numbered ? pair_numbered : pair_latest)(cell, &of[0], &of[1]);
+    cell->plan = plan_of_pairs(cell);
     if (versus->whole) {
         note_failures(sides, same, of, cell, versus);
         note_conditions(cell, versus);
     }
     if (cell->pairs)
-        note_counts(cell, &of[0], &of[1], versus);
+        note_counts(cell, &of[0], &of[1], numbered, versus);
 }
 
 /* Adds each experiment of side WHICH once that has no cell yet, whatever the build: one that only
@@ -373,12 +446,104 @@ static void note_copies(res_versus *versus)
             copies, copies == 1 ? " is" : "s are", copies == 1 ? "itself" : "themselves");
 }
 
+/* ---- stored comparisons ------------------------------------------------------------------- */
+
+static bool has_comparison(const res_collection *all, const char *id)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(comparison_of(all->records[i]), id) == 0)
+            return true;
+    return false;
+}
+
+/* A number of cells, which a file chose. */
+static size_t planned_of(const res_record *r, res_provenance_id member)
+{
+    const int64_t count = res_provenance_integer(r, member, 0);
+    return count > 0 && count < INT32_MAX ? (size_t)count : 0;
+}
+
+/* Chooses the comparison that is judged: of those that measured records of both sides, the one of
+ * the latest record. Further pairs of another one would be one more chance to be wrong. */
+static void choose_comparison(side sides[2], res_versus *versus)
+{
+    const res_record *latest = NULL;
+    size_t others = 0;
+    for (size_t i = 0; i < sides[0].all->count; i++) {
+        const res_record *r = sides[0].all->records[i];
+        if (was_asked(r, &sides[0]) && comparison_of(r)[0] &&
+            has_comparison(sides[1].all, comparison_of(r)) &&
+            (!latest || res_id_order(r->id, latest->id) > 0))
+            latest = r;
+    }
+    if (!latest)
+        return;
+    snprintf(versus->comparison, sizeof versus->comparison, "%s", comparison_of(latest));
+    for (int i = 0; i < 2; i++) {
+        sides[i].comparison = versus->comparison;
+        for (size_t k = 0; k < sides[i].all->count; k++)
+            others += !of_comparison(sides[i].all->records[k], versus->comparison);
+    }
+    versus->planned = planned_of(latest, RES_PROV_COMPARISON_CELLS);
+    versus->planned_controls = planned_of(latest, RES_PROV_COMPARISON_CONTROLS);
+    versus->planned_missing = planned_of(latest, RES_PROV_COMPARISON_MISSING);
+    if (others)
+        bn_text_printf(&versus->notes,
+                       "The latest comparison in these folders is judged; %zu other record%s left "
+                       "out. Each comparison is another chance to be wrong: the error of several "
+                       "adds up.\n",
+                       others, others == 1 ? " is" : "s are");
+}
+
+/* Whether the side A of VERSUS is the side A of its comparison. */
+static bool is_forward(const res_versus *versus)
+{
+    for (size_t i = 0; i < versus->count; i++)
+        if (versus->cells[i].pairs > 0)
+            return strcmp(res_provenance_text(versus->cells[i].a[0], RES_PROV_COMPARISON_SIDE),
+                          "A") == 0;
+    return false;
+}
+
+void res_versus_pair_controls(const res_collection *a, const res_collection *b, res_versus *versus)
+{
+    const res_choice any = {.store = "the controls"};
+    side sides[2] = {{.all = a, .choice = &any, .comparison = versus->comparison},
+                     {.all = b, .choice = &any, .comparison = versus->comparison}};
+    if (!versus->comparison[0] || !is_forward(versus))
+        return;
+    const size_t first = versus->count;
+    for (int i = 0; i < 2; i++)
+        take_latest_build(&sides[i]);
+    size_t capacity = versus->count;
+    for (size_t i = 0; i < a->count + b->count; i++) {
+        const res_record *r = i < a->count ? a->records[i] : b->records[i - a->count];
+        bool known = !was_asked(r, &sides[i >= a->count]);
+        found of[2];
+        for (size_t k = first; k < versus->count; k++)
+            known = known || res_same_request(&versus->cells[k].experiment, &r->experiment);
+        if (known)
+            continue;
+        bn_grow(&versus->cells, versus->count + 1, &capacity, sizeof *versus->cells);
+        res_compared *cell = &versus->cells[versus->count++];
+        *cell = (res_compared){.experiment = r->experiment, .control = true};
+        request_match *const same[2] = {res_same_request, res_same_request};
+        for (int k = 0; k < 2; k++)
+            find(&sides[k], &r->experiment, res_same_request, &of[k]);
+        pair_numbered(cell, &of[0], &of[1]);
+        cell->plan = plan_of_pairs(cell);
+        note_failures(sides, same, of, cell, &versus->notes);
+    }
+}
+
 bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                         const res_choice choice[2], res_versus *versus, bn_status *st)
 {
     side sides[2] = {{.all = a, .choice = &choice[0]}, {.all = b, .choice = &choice[1]}};
     size_t count[2] = {0, 0}, alone = 0;
     bn_code code = BN_OK;
+    if (versus->whole)
+        choose_comparison(sides, versus);
     for (int i = 0; i < 2 && code == BN_OK; i++) {
         /* Of good records of several builds it is unknown which are meant, so builds are checked
          * before the latest is taken. */

@@ -22,28 +22,21 @@ static bool take_turns(const res_compared *cell, double *a, double *b, res_value
     return true;
 }
 
+/* Processes count by their medians as in all tables, which are those of rounds. */
 static bn_code compare_walls(const res_versus *versus, res_compared *cell, bn_status *st)
 {
     const res_compare_options options = res_compared_options(versus, cell);
-    const uint64_t *series[2][RES_MOST_PAIRS];
-    size_t counts[2][RES_MOST_PAIRS];
-    double values_a[RES_MOST_PAIRS], values_b[RES_MOST_PAIRS];
+    double a[RES_MOST_PAIRS], b[RES_MOST_PAIRS];
     res_values values;
-    /* Processes count by their medians as in all tables, which are those of rounds. */
-    cell->turns = take_turns(cell, values_a, values_b, &values);
-    if (cell->turns)
-        return res_compare_values(&values, &options, &cell->comparison, st);
-    for (size_t i = 0; i < cell->pairs; i++) {
-        series[0][i] = cell->a[i]->wall_ns;
-        series[1][i] = cell->b[i]->wall_ns;
-        counts[0][i] = cell->a[i]->step_count;
-        counts[1][i] = cell->b[i]->step_count;
-        values_a[i] = res_quantity_of(cell->a[i], RES_QUANTITY_WALL);
-        values_b[i] = res_quantity_of(cell->b[i], RES_QUANTITY_WALL);
+    cell->turns = take_turns(cell, a, b, &values);
+    if (!cell->turns) {
+        for (size_t i = 0; i < cell->pairs; i++) {
+            a[i] = res_quantity_of(cell->a[i], RES_QUANTITY_WALL);
+            b[i] = res_quantity_of(cell->b[i], RES_QUANTITY_WALL);
+        }
+        values = (res_values){a, b, cell->pairs, 0};
     }
-    const res_side a = {series[0], counts[0], cell->pairs, values_a};
-    const res_side b = {series[1], counts[1], cell->pairs, values_b};
-    return res_compare(&a, &b, &options, &cell->comparison, st);
+    return res_compare(&values, &options, &cell->comparison, st);
 }
 
 static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_status *st)
@@ -65,8 +58,7 @@ static void compare_nothing(res_compared *cell)
     const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
     const res_difference unknown = {(double)NAN, (double)NAN, none, 1, false};
     cell->turns = false;
-    cell->comparison = (res_comparison){
-        .ratio = none, .bootstrap = none, .error = (double)NAN, .p_flip = 1, .p_t = 1, .share = 1};
+    cell->comparison = res_compare_nothing(1);
     for (int m = 0; m < RES_MEASURE_COUNT; m++)
         cell->judged[m].known = RES_KNOWN_NOT;
     cell->attribution = (res_attribution){.program = RES_PROGRAM_UNKNOWN};
@@ -99,6 +91,42 @@ static size_t copy_family(res_versus *versus, res_comparison *family, bool back)
     return count;
 }
 
+size_t res_versus_absent(const res_versus *versus)
+{
+    return versus->planned > versus->count ? versus->planned - versus->count : 0;
+}
+
+/* The most that a cell of VERSUS has of the level: so much keeps one that is absent. */
+static double weight_of_absent(const res_versus *versus)
+{
+    double most = RES_WEIGHT_DECIDES;
+    for (size_t i = 0; i < versus->count; i++) {
+        double weight = 0;
+        for (int m = 0; m < RES_MEASURE_COUNT; m++)
+            if (res_compared_measure(&versus->cells[i], (res_measure)m))
+                weight += res_measure_weight(&versus->cells[i], (res_measure)m);
+        most = fmax(most, weight);
+    }
+    return most;
+}
+
+/* Counts the processes that are slow by what decides: their wall time, or a device time that a
+ * profiler tells. */
+static void count_slow(res_versus *versus)
+{
+    versus->slow = (res_slow_counts){{0, 0}, {0, 0}};
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        const bool device = res_measure_decides(cell, RES_MEASURE_DEVICE);
+        if (!cell->failed)
+            res_slow_add(&versus->slow, &cell->comparison,
+                         device ? res_compared_measure(cell, RES_MEASURE_DEVICE) : NULL,
+                         cell->control);
+    }
+    versus->slow_p = res_slow_p(&versus->slow);
+    versus->b_slow = versus->slow_p <= RES_SLOW_LEVEL;
+}
+
 bn_code res_versus_judge(res_versus *versus, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -108,14 +136,18 @@ bn_code res_versus_judge(res_versus *versus, bn_status *st)
         else
             compare_nothing(&versus->cells[i]);
     }
-    const size_t most = versus->count * RES_MEASURE_COUNT;
+    const size_t most = versus->count * RES_MEASURE_COUNT + 1;
     res_comparison *family = bn_zalloc(most, sizeof *family);
     if (code == BN_OK) {
         versus->family = copy_family(versus, family, false);
-        res_compare_family(family, versus->family, &versus->options);
+        const size_t absent = res_versus_absent(versus), there = versus->family;
+        family[there] = res_compare_nothing((double)absent * weight_of_absent(versus));
+        res_compare_family(family, there + (absent > 0), &versus->options);
+        versus->family += absent;
     }
     if (code == BN_OK) {
         copy_family(versus, family, true);
+        count_slow(versus);
         /* Every cell has a wall time, and all of these the same weight. */
         versus->wall_family = versus->count > 0 ? versus->cells[0].comparison.family : 0;
     }
@@ -133,9 +165,6 @@ void res_versus_begin(res_versus *versus, double threshold)
 void res_versus_note_pairs(res_versus *versus)
 {
     const bool judged = versus->family > 0;
-    const size_t family = judged ? versus->family : versus->count;
-    const size_t least = res_least_pairs(versus->options.level,
-                                         judged ? versus->wall_family : (double)versus->count);
     size_t fewest = RES_MOST_PAIRS;
     for (size_t i = 0; i < versus->count; i++) {
         const res_compared *cell = &versus->cells[i];
@@ -143,11 +172,11 @@ void res_versus_note_pairs(res_versus *versus)
         if (!cell->failed && open && cell->pairs < fewest)
             fewest = cell->pairs;
     }
-    if (fewest < least)
+    if (fewest < RES_CLAIM_PAIRS)
         bn_text_printf(&versus->notes,
-                       "%zu pair%s cannot reach significance in a family of %zu: %zu pairs are "
-                       "needed.\n",
-                       fewest, fewest == 1 ? "" : "s", family, least);
+                       "%zu pair%s can claim nothing: %d are needed, and %d for "
+                       "\"equivalent\".\n",
+                       fewest, fewest == 1 ? "" : "s", RES_CLAIM_PAIRS, RES_EQUIVALENT_PAIRS);
 }
 
 void res_versus_free(res_versus *versus)
@@ -171,17 +200,35 @@ static bool alarms(const res_compared *cell)
 
 static void add_cell(const res_versus *versus, const res_compared *cell, res_versus_sum *sum)
 {
+    sum->unmeasured += cell->pairs == 0;
     const res_headline head = res_compared_headline(versus, cell);
     sum->slower += head.verdict == RES_SLOWER && !head.little;
     sum->little += head.verdict == RES_SLOWER && head.little;
     sum->faster += head.verdict == RES_FASTER;
     sum->equivalent += head.verdict == RES_EQUIVALENT;
+    sum->uneven += head.verdict == RES_UNEVEN;
     sum->undecided += head.verdict == RES_UNDECIDED;
     const bool open = res_compared_open(versus, cell);
     const bool found = head.verdict == RES_SLOWER && !head.little;
     sum->inconclusive += open && !found;
     sum->closed += head.verdict == RES_UNDECIDED && !open;
     sum->open = sum->open || open;
+}
+
+/* Counts the experiments of a stored comparison of which there is no cell: one side lacked them, or
+ * the comparison ended before. */
+static void add_absent(const res_versus *versus, res_versus_sum *sum)
+{
+    const size_t there = versus->count - sum->controls;
+    const size_t planned = versus->planned - versus->planned_controls;
+    const size_t absent = planned > there ? planned - there : 0;
+    const size_t missing = versus->planned_missing < absent ? versus->planned_missing : absent;
+    sum->missing += missing;
+    sum->absent = absent;
+    sum->unmeasured += absent - missing;
+    sum->undecided += absent - missing;
+    sum->inconclusive += absent - missing;
+    sum->open = sum->open || absent > missing;
 }
 
 res_versus_sum res_versus_add_up(const res_versus *versus)
@@ -200,6 +247,7 @@ res_versus_sum res_versus_add_up(const res_versus *versus)
             add_cell(versus, cell, &sum);
         }
     }
+    add_absent(versus, &sum);
     return sum;
 }
 
@@ -254,7 +302,8 @@ static void put_count(bn_text *out, size_t count, const char *what)
  */
 static void put_slower(const res_versus *versus, const res_versus_sum *sum, bn_text *out)
 {
-    const size_t cells = versus->count - sum->controls, judged = cells - sum->failed - sum->missing;
+    const size_t cells = versus->count - sum->controls + sum->absent,
+                 judged = cells - sum->failed - sum->missing;
     const bool inconclusive = sum->slower == 0 && sum->inconclusive > 0;
     if (inconclusive)
         bn_text_printf(out, "undecided: %zu of %zu", sum->inconclusive, judged);
@@ -268,9 +317,51 @@ static void put_slower(const res_versus *versus, const res_versus_sum *sum, bn_t
         bn_text_printf(out, "%zu of %zu slower", sum->slower, judged);
 }
 
+static void put_of(bn_text *out, size_t count, size_t of)
+{
+    if (count == 0)
+        bn_text_printf(out, "none of %zu", of);
+    else
+        bn_text_printf(out, "%zu of %zu", count, of);
+}
+
+void res_versus_put_slow(const res_versus *versus, bn_text *out)
+{
+    bn_text_puts(out, "B has slow processes: ");
+    put_of(out, versus->slow.slow[1], versus->slow.of[1]);
+    bn_text_puts(out, ", ");
+    put_of(out, versus->slow.slow[0], versus->slow.of[0]);
+    if (versus->slow_p < 0.001)
+        bn_text_puts(out, " of A (p < 0.001)");
+    else
+        bn_text_printf(out, " of A (p = %.3f)", versus->slow_p);
+}
+
+void res_compared_put_slow(const res_compared *cell, res_measure measure, bn_text *out)
+{
+    const res_comparison *c = res_compared_measure(cell, measure);
+    if (!c || c->slow[0].count + c->slow[1].count == 0)
+        return;
+    /* B first, unless only A has slow ones. */
+    const int side = c->slow[1].count > 0, rest = !side;
+    bn_text_printf(out, "%zu of %zu processes of %c took %.2g times as long, ", c->slow[side].count,
+                   c->pairs, side ? 'B' : 'A', c->slow[side].factor);
+    if (c->slow[rest].count > 0)
+        bn_text_printf(out, "%zu of %c %.2g times", c->slow[rest].count, rest ? 'B' : 'A',
+                       c->slow[rest].factor);
+    else
+        bn_text_printf(out, "none of %c", rest ? 'B' : 'A');
+    bn_text_printf(out, "; mean %+.1f %%, median %+.1f %%", 100 * (c->ratio.estimate - 1),
+                   100 * (c->median - 1));
+}
+
 void res_versus_summary(const res_versus *versus, bn_text *out)
 {
     const res_versus_sum sum = res_versus_add_up(versus);
+    if (versus->b_slow) {
+        res_versus_put_slow(versus, out);
+        bn_text_puts(out, "; ");
+    }
     put_slower(versus, &sum, out);
     if (sum.slower > 0) {
         bn_text_printf(out, " (%s", sum.slower > 1 ? "worst: " : "");
@@ -282,6 +373,7 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
                        100 * versus->threshold);
     put_count(out, sum.faster, "faster");
     put_count(out, sum.equivalent, "equivalent");
+    put_count(out, sum.uneven, "uneven");
     if (sum.slower > 0)
         put_count(out, sum.undecided, "undecided");
     else

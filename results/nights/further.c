@@ -26,27 +26,17 @@ static double bar_of(const res_versus *versus, res_measure measure)
 bool res_night_candidate(const res_versus *versus, const res_compared *cell)
 {
     const res_headline head = res_compared_headline(versus, cell);
-    if (!versus->options.interim || cell->pairs == 0 || cell->pairs >= RES_INTERIM_USUAL ||
+    if (cell->pairs == 0 || cell->pairs >= res_plan_last(cell->plan) ||
         (head.verdict == RES_SLOWER && !head.little))
         return false;
     for (int i = 0; i < RES_MEASURE_COUNT; i++) {
         const res_measure m = (res_measure)i;
         const res_comparison *c = res_compared_measure(cell, m);
-        if (c && c->verdict == RES_UNDECIDED && c->ratio.estimate >= bar_of(versus, m))
+        if (c && (c->verdict == RES_UNDECIDED || c->verdict == RES_UNEVEN) &&
+            c->ratio.estimate >= bar_of(versus, m))
             return true;
     }
     return false;
-}
-
-/* The next interim analysis after PAIRS at which anything can be claimed in the family of VERSUS;
- * 0: none. */
-static size_t next_analysis(const res_versus *versus, size_t pairs)
-{
-    const size_t least = res_least_pairs(versus->options.level, versus->wall_family);
-    size_t next = res_next_interim(versus->options.interim, pairs);
-    while (next > 0 && next < least)
-        next = res_next_interim(versus->options.interim, next);
-    return next;
 }
 
 bool res_tonight_candidate(const res_tonight_verdict *verdict, const res_experiment *experiment)
@@ -60,7 +50,7 @@ bool res_tonight_candidate(const res_tonight_verdict *verdict, const res_experim
 
 size_t res_tonight_next_interim(const res_tonight_verdict *verdict, size_t pairs)
 {
-    return verdict->candidates > 0 ? next_analysis(&verdict->versus, pairs) : 0;
+    return verdict->candidates > 0 ? res_plan_next(RES_NIGHT_PLAN, pairs) : 0;
 }
 
 /* An interim analysis of the plan: a slowdown is missed there where the mean log ratio is below
@@ -69,13 +59,10 @@ typedef struct analysis {
     double bar, error; /* standard error of that mean */
 } analysis;
 
-/* The error that an analysis of PAIRS has where CELL's comparison C shows the spread: see
- * spread_error in stats/compare.c, whose factor depends on the number of pairs. */
+/* The error that an analysis of PAIRS has where comparison C shows the spread. */
 static double error_at(const res_comparison *c, size_t pairs)
 {
-    const double n = (double)c->pairs, k = (double)pairs;
-    const double spread = c->error * sqrt(n * (n - 2) / (n - 1));
-    return spread * sqrt((k - 1) / (k - 2) / k);
+    return c->error * sqrt((double)c->pairs / (double)pairs);
 }
 
 /* The interim analyses of CELL, this one first; returns how many there are. */
@@ -85,12 +72,12 @@ static size_t interim_of(const res_versus *versus, const res_compared *cell, res
     const res_comparison *c = res_compared_measure(cell, measure);
     size_t count = 0, last = 0;
     for (size_t pairs = cell->pairs; pairs > 0 && count < MOST_INTERIM;
-         pairs = next_analysis(versus, pairs)) {
+         pairs = res_plan_next(cell->plan, pairs)) {
         list[count++] = (analysis){log(bar_of(versus, measure)), error_at(c, pairs)};
         last = pairs;
     }
     /* The last one must find it significant. */
-    const double share = res_interim_share(versus->options.interim, last);
+    const double share = res_plan_share(cell->plan, last);
     const double level = versus->options.level * share / c->family;
     if (count > 0)
         list[count - 1].bar =
@@ -112,7 +99,7 @@ double res_night_planned(const res_versus *versus, const res_compared *cell, res
 {
     const res_comparison *c = res_compared_measure(cell, measure);
     analysis list[MOST_INTERIM];
-    if (!versus->options.interim || c->pairs < RES_LEAST_PROCESSES ||
+    if (cell->plan == RES_PLAN_ONCE || c->pairs < RES_LEAST_PROCESSES ||
         res_night_candidate(versus, cell))
         return (double)INFINITY;
     const size_t count = interim_of(versus, cell, measure, list);

@@ -220,20 +220,20 @@ void res_tonight_free(res_tonight_verdict *verdict);
 /* ---- further pairs (further.c) --------------------------------------------- */
 
 /*
- * A suite's few pairs decide nothing in a large family (res_least_pairs). So a night on a control
- * is judged by interim analyses: once the suite has run, the cells that seem slower, and are not
- * significantly, get further pairs up to the next analysis, and the night is judged again, up to
- * RES_INTERIM_USUAL pairs. The others end. They claim nothing, so that this choice, which the
- * values make, adds no error.
+ * A suite's few pairs can claim nothing. So a night on a control is judged by the interim analyses
+ * of RES_NIGHT_PLAN: once the suite has run, the cells that seem slower, and are not significantly,
+ * get further pairs up to the next analysis, and the night is judged again, up to the last one. The
+ * others end. They claim nothing, so that this choice, which the values make, adds no error.
  *
  * A cell seems slower where a measure is slower by half of res_night_wanted: of those that are
  * slower by all of it, more than half do.
  */
 
+#define RES_NIGHT_PLAN RES_PLAN_TWELVE
+
 /* Whether further pairs may find EXPERIMENT slower: it is a cell of VERDICT, and seems slower. */
 bool res_tonight_candidate(const res_tonight_verdict *verdict, const res_experiment *experiment);
-/* The next interim analysis after PAIRS pairs at which anything can be claimed in the family of
- * VERDICT; 0: there is none, or nothing seems slower. */
+/* The next interim analysis after PAIRS pairs; 0: there is none, or nothing seems slower. */
 size_t res_tonight_next_interim(const res_tonight_verdict *verdict, size_t pairs);
 
 /* ---- series (tonight.c) ------------------------------------------------------ */

@@ -90,7 +90,6 @@ static void widen(res_compared *cell, const res_latest_nights *known,
     c->test = RES_TEST_NONE;
     c->p = c->p_holm = c->p_equivalent = c->p_equivalent_holm = 1;
     c->ratio = (res_interval){ratio, (double)NAN, (double)NAN};
-    c->bootstrap = c->ratio;
     c->critical = (double)INFINITY;
     c->verdict = RES_UNDECIDED;
     c->mde = res_latest_nights_mde(known, 2, RES_DRIFT_LEVEL / (double)count);
@@ -139,7 +138,7 @@ static double seen_of(const res_tonight_verdict *verdict, const res_compared *ce
 {
     const res_comparison *c = res_compared_measure(cell, measure);
     const double mde = isnan(c->mde) ? (double)INFINITY : c->mde;
-    if (c->verdict == RES_UNDECIDED)
+    if (c->verdict == RES_UNDECIDED || c->verdict == RES_UNEVEN)
         return fmin(mde, res_night_planned(&verdict->versus, cell, measure));
     /* Where sides are equivalent, this much is excluded. */
     return c->verdict == RES_EQUIVALENT ? fmin(mde, c->delta) : (double)NAN;
@@ -162,7 +161,8 @@ static void count_cell(const res_compared *cell, res_tonight_verdict *verdict)
         if (!c || !res_measure_decides(cell, m))
             continue;
         const double seen = seen_of(verdict, cell, m);
-        if (c->verdict == RES_UNDECIDED && seen > res_night_wanted(versus, m))
+        if (c->verdict == RES_UNEVEN ||
+            (c->verdict == RES_UNDECIDED && seen > res_night_wanted(versus, m)))
             hidden = fmax(hidden, seen);
         else
             known = fmax(known, seen);
@@ -221,7 +221,7 @@ static void note_further(res_versus *versus)
     if (more > 0)
         res_versus_add_note(versus, RES_NOTE_FURTHER,
                             "%zu of %zu experiments seemed slower and got further pairs, up to %d.",
-                            more, versus->count, RES_INTERIM_USUAL);
+                            more, versus->count, (int)res_plan_last(RES_NIGHT_PLAN));
 }
 
 static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_status *st)
@@ -242,9 +242,15 @@ static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_st
     /* A step that takes no longer may still need more of the device, or of memory. Records of
      * another night show only the variance of wall times between nights (widen). */
     verdict->versus.all_measures = control;
-    verdict->versus.options.interim = control && t->interim ? RES_INTERIM_USUAL : RES_INTERIM_NONE;
+    const bool interim = control && t->interim;
+    for (size_t i = 0; i < verdict->versus.count; i++)
+        verdict->versus.cells[i].plan = interim ? RES_NIGHT_PLAN : RES_PLAN_ONCE;
     code = res_versus_judge(&verdict->versus, st);
-    if (code == BN_OK && verdict->versus.options.interim)
+    if (code == BN_OK && control && verdict->versus.b_slow) {
+        res_versus_put_slow(&verdict->versus, &verdict->versus.notes);
+        bn_text_puts(&verdict->versus.notes, ".\n");
+    }
+    if (code == BN_OK && interim)
         note_further(&verdict->versus);
     else if (code == BN_OK && control)
         res_versus_note_pairs(&verdict->versus);
@@ -262,8 +268,6 @@ bn_code res_tonight_judge(const res_tonight *tonight, res_tonight_verdict *verdi
                                      .hidden = (double)NAN,
                                      .machine = (double)NAN};
     res_versus_begin(&verdict->versus, tonight->threshold);
-    /* For comparison only, and nothing here shows it. */
-    verdict->versus.options.resamples = 0;
     if (verdict->basis == RES_BASIS_SAME)
         measure_machine(tonight->before, tonight->records, verdict);
     if (verdict->basis == RES_BASIS_CONTROL)

@@ -2,14 +2,12 @@
  * compare_family.c - comparisons that are judged together: the choice of the test, Holm's
  * adjustment, equivalence, the verdict; and the number of pairs needed.
  *
- * Wherever the number of pairs can reach the corrected level, differences are tested by flipped
- * signs (compare_flip.c), which assume only that like sides are as likely to differ either way.
- * Fewer pairs are judged by Student's t, which long tails make conservative (Y. Benjamini, "Is the
- * t test really conservative when the parent distribution is long-tailed?", JASA 78, 1983), down to
- * a number of pairs that choose_test explains. Below that nothing is significant. The choice
- * depends on the numbers of pairs and comparisons, never on p.
+ * Differences are tested by Student's t on all pairs, which long tails make conservative (Y.
+ * Benjamini, "Is the t test really conservative when the parent distribution is long-tailed?", JASA
+ * 78, 1983), from RES_CLAIM_PAIRS pairs on. The choice of the test depends on the number of pairs,
+ * never on p.
  *
- * With interim analyses, p is divided by the analysis' share of the level (compare_interim.c). Such
+ * With interim analyses, p is divided by the analysis' share of the level (compare_plan.c). Such
  * a p, taken at the analysis at which a comparison ends, is at most X with a probability of at most
  * X. So Holm's adjustment of these keeps the level of a family over all its analyses, whichever
  * of its comparisons end earlier than others (Y. Ye, A. Li, L. Liu and B. Yao, "A group sequential
@@ -29,7 +27,7 @@
 
 const char *res_verdict_name(res_verdict verdict)
 {
-    static const char *const names[] = {"faster", "slower", "equivalent", "undecided"};
+    static const char *const names[] = {"faster", "slower", "equivalent", "uneven", "undecided"};
     return names[verdict];
 }
 
@@ -68,59 +66,25 @@ void res_holm(const double *p, const double *weight, size_t count, double *adjus
     free(each);
 }
 
-size_t res_fewest_pairs(double level, double family)
+/* The largest chance that each of two like sides has one value in all its PAIRS processes, and the
+ * other side another one: that of two values that are as likely. */
+static double chance_alike(size_t pairs)
 {
-    const double share = level / fmax(family, 1);
-    return (size_t)fmax(ceil(log2(2 / share) - 1e-9), 1);
+    return 2 * pow(0.25, (double)pairs);
 }
 
-/* Chance that all of PAIRS differences, except at most LEFT_OUT, go one way, when each does so in a
- * quarter of the cases. This is also the largest chance that each of two like sides has one value
- * in all its processes, and the other side another one: that of two values that are as likely. */
-static double chance_alike(size_t pairs, size_t left_out)
+static res_test choose_test(const res_comparison *c)
 {
-    return 2 * gsl_cdf_binomial_P((unsigned)left_out, 0.75, (unsigned)pairs);
-}
-
-/*
- * Uses flips of signs where they can reach the level. Student's t takes pairs that agree for
- * certain. But processes may have two speeds by chance, fast and slow (by a layout of memory, say),
- * and then a quarter of the pairs differs one way. So t is used only where the chance that all
- * pairs do, or all but those that were left out, takes no more than its share of the false alarms
- * that are allowed. Pairs that all agree after many analyses did so at each one before: this
- * chance is taken once, so the analysis' share of the level does not matter to it.
- */
-#define ALIKE_SHARE 0.25
-static res_test choose_test(const res_comparison *c, double level)
-{
-    if (c->pairs < RES_FEWEST_PAIRS)
-        return RES_TEST_NONE;
-    if (c->constant)
-        return RES_TEST_CONSTANT;
-    if (c->pairs >= res_fewest_pairs(level * c->share, c->family))
-        return RES_TEST_FLIP;
-    return chance_alike(c->pairs + c->disturbed, c->disturbed) <= ALIKE_SHARE * level / c->family
-               ? RES_TEST_T
-               : RES_TEST_NONE;
-}
-
-size_t res_least_pairs(double level, double family)
-{
-    size_t pairs = RES_FEWEST_PAIRS;
-    while (chance_alike(pairs, 0) > ALIKE_SHARE * level / fmax(family, 1))
-        pairs++;
-    return pairs;
+    return c->pairs < RES_CLAIM_PAIRS ? RES_TEST_NONE
+           : c->constant              ? RES_TEST_CONSTANT
+                                      : RES_TEST_T;
 }
 
 /* The smallest mean log ratio that the comparison's test would find significant at its level. */
 static double critical(const res_comparison *c)
 {
-    double low, high;
     if (c->test == RES_TEST_NONE)
         return (double)INFINITY;
-    /* With more pairs than there are bounds for, flips agree with t. */
-    if (c->test == RES_TEST_FLIP && res_flip_bounds(c->log_ratio, c->pairs, c->level, &low, &high))
-        return (high - low) / 2;
     return gsl_cdf_tdist_Qinv(c->level / 2, freedom(c)) * c->error;
 }
 
@@ -136,8 +100,13 @@ static double of_analysis(const res_comparison *c, double p)
     if (c->test == RES_TEST_NONE)
         return 1;
     if (c->test == RES_TEST_CONSTANT)
-        return fmin(fmax(p, chance_alike(c->pairs, 0)), 1);
+        return fmin(fmax(p, chance_alike(c->pairs)), 1);
     return fmin(p / c->share, 1);
+}
+
+static bool has_slow(const res_comparison *c)
+{
+    return c->slow[0].count + c->slow[1].count > 0;
 }
 
 /*
@@ -153,32 +122,34 @@ static double of_analysis(const res_comparison *c, double p)
  *
  * Equivalence is two one-sided tests (D. J. Schuirmann, "A comparison of the two
  * one-sided tests procedure and the power approach", Journal of Pharmacokinetics
- * and Biopharmaceutics 15, 1987): the larger p.
+ * and Biopharmaceutics 15, 1987): the larger p. Few pairs and pairs with a slow process do not show
+ * it, whatever their mean.
  */
 static void size_up(res_comparison *c, double weights, const res_compare_options *o)
 {
     const double delta = log1p(c->delta);
-    const double mean = fabs(gsl_stats_mean(c->log_ratio, 1, c->pairs));
+    const double mean = c->pairs ? fabs(gsl_stats_mean(c->log_ratio, 1, c->pairs)) : 0;
     c->family = weights / c->weight;
     c->level = o->level * c->share / c->family;
-    c->test = choose_test(c, o->level);
-    c->p = of_analysis(c, c->test == RES_TEST_FLIP ? c->p_flip : c->p_t);
+    c->test = choose_test(c);
+    c->p = of_analysis(c, c->p_once);
     c->critical = critical(c);
     c->mde = (double)INFINITY;
     c->p_equivalent = 1;
     if (c->test == RES_TEST_NONE)
         return;
     c->mde = expm1(c->critical + gsl_cdf_tdist_Pinv(POWER, freedom(c)) * c->error);
-    c->p_equivalent = of_analysis(c, res_upper_tail(delta - mean, c->error, freedom(c)));
+    if (c->pairs >= RES_EQUIVALENT_PAIRS && !has_slow(c))
+        c->p_equivalent = of_analysis(c, res_upper_tail(delta - mean, c->error, freedom(c)));
 }
 
-/* A difference that is significant by flips may lie within Student's interval: no row claims both.
- */
 static res_verdict judge(const res_comparison *c, double level)
 {
-    if (c->p_holm <= level && (c->ratio.low > 1 || c->ratio.high < 1))
+    if (c->p_holm <= level)
         return c->ratio.estimate < 1 ? RES_FASTER : RES_SLOWER;
-    return c->p_equivalent_holm <= level ? RES_EQUIVALENT : RES_UNDECIDED;
+    return c->p_equivalent_holm <= level ? RES_EQUIVALENT
+           : has_slow(c)                 ? RES_UNEVEN
+                                         : RES_UNDECIDED;
 }
 
 void res_compare_family(res_comparison *list, size_t count, const res_compare_options *options)
@@ -215,7 +186,7 @@ double res_power(const res_comparison *c, double effect)
 
 size_t res_pairs_wanted(const res_comparison *c, double precision)
 {
-    if (c->pairs < RES_FEWEST_PAIRS || !(precision > 0))
+    if (c->pairs < RES_LEAST_PROCESSES || !(precision > 0))
         return 0;
     const double spread = c->error * sqrt((double)c->pairs);
     const double wanted = pow(gsl_cdf_tdist_Qinv(0.025, freedom(c)) * spread / log1p(precision), 2);

@@ -154,80 +154,94 @@ double res_moderated_mde(const res_moderated *row, double times, double level);
  */
 res_run_drift res_run_drift_of(const res_estimate *ratios, size_t pairs, size_t runs);
 
-/* ---- comparisons -------------------------------------------------------- */
+/* ---- comparisons (compare.c, compare_family.c, compare_plan.c, slow.c) --------------------- */
 
 /*
  * Two sides, A and B, have as many processes each. Pair I is process I of A and of B, run one after
- * the other, in the order that res_order says. A process counts once, with the logarithm of its
- * median step: its steps share its layout in memory and its moment, so many steps do not replace
- * processes (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013). All
- * that follows is about the differences of pairs.
+ * the other, in the order that res_order says. A process counts once, with one value: its steps
+ * share its layout in memory and its moment, so many steps do not replace processes (T. Kalibera
+ * and R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013). All that follows is about
+ * the log ratios of pairs, B over A. All pairs count: none is left out for its outcome.
  */
-typedef struct res_side {
-    const uint64_t *const *series; /* [process][step], ns */
-    const size_t *counts;          /* [process]: steps */
-    size_t processes;
-    /* [process]: its value, above zero; NULL: the median of its steps, which is not that of its
-     * rounds' medians */
-    const double *values;
-} res_side;
-
 #define RES_MOST_PAIRS 64
 
+/* Fewer pairs claim no difference, and show no slow process. */
+#define RES_CLAIM_PAIRS      6
+/* Fewer pairs are never equivalent: where a fifth of B's processes is slow, none of 6 is in 26 of
+ * 100 comparisons, and none of 12 in 7. */
+#define RES_EQUIVALENT_PAIRS 12
+
 typedef enum res_verdict {
-    RES_FASTER,     /* B is, at the family's level */
-    RES_SLOWER,     /* B is, at the family's level */
-    RES_EQUIVALENT, /* no difference was found, and one of DELTA is excluded */
+    RES_FASTER,     /* B is, in the mean over all pairs, at the family's level */
+    RES_SLOWER,     /* B is, in the mean over all pairs, at the family's level */
+    RES_EQUIVALENT, /* a difference of DELTA is excluded, by RES_EQUIVALENT_PAIRS or more, of
+                     * which no process was slow */
+    RES_UNEVEN,     /* neither, and a process of either side was slow */
     RES_UNDECIDED   /* neither: more processes are needed */
 } res_verdict;
 const char *res_verdict_name(res_verdict verdict); /* "faster", ... */
 
 typedef enum res_test {
-    RES_TEST_NONE,    /* too few pairs for any claim in such a family: p is 1 */
-    RES_TEST_FLIP,    /* permutation: the signs of the pairs' differences are flipped */
-    RES_TEST_T,       /* Student's, where flips of so few pairs cannot reach the level */
+    RES_TEST_NONE,    /* too few pairs for any claim: p is 1 */
+    RES_TEST_T,       /* Student's */
     RES_TEST_CONSTANT /* each side has one value in all its processes: see compare_family.c */
 } res_test;
 
 /* The planned interim analyses of a comparison, which may end at any of them as soon as it is
- * decided; each value is the pairs of the last. See res_next_interim. */
-typedef enum res_interim {
-    RES_INTERIM_NONE = 0,   /* a fixed number of pairs, judged once */
-    RES_INTERIM_USUAL = 12, /* after 4, 5, 6, 8, 10 and 12 pairs */
-    RES_INTERIM_SHORT = 24  /* of short steps: after 4, 6, 8, 12, 18 and 24 pairs */
-} res_interim;
+ * decided (compare_plan.c). */
+typedef enum res_plan {
+    RES_PLAN_ONCE,   /* a number of pairs that no verdict chose, judged once */
+    RES_PLAN_USUAL,  /* after 6, 12 and 24 pairs */
+    RES_PLAN_TWELVE, /* after 6 and 12 pairs */
+    /* Of records of earlier versions, which were planned so: */
+    RES_PLAN_OLD,       /* after 4, 5, 6, 8, 10 and 12 pairs */
+    RES_PLAN_OLD_SHORT, /* of short steps: after 4, 6, 8, 12, 18 and 24 pairs */
+    RES_PLAN_COUNT
+} res_plan;
+/* "once", or the pairs of its analyses: "6,12,24". */
+const char *res_plan_name(res_plan plan);
+/* The plan of that NAME; RES_PLAN_COUNT: there is none. */
+res_plan res_plan_named(const char *name);
+/* The next analysis of PLAN after PAIRS pairs; 0: there is none. */
+size_t res_plan_next(res_plan plan, size_t pairs);
+/* The pairs of its last analysis; 0 of RES_PLAN_ONCE. */
+size_t res_plan_last(res_plan plan);
+/* The share of the level that PLAN has at PAIRS pairs; 1 of RES_PLAN_ONCE. An end between two
+ * analyses, which the verdicts did not bring about, takes the share of the later one. */
+double res_plan_share(res_plan plan, size_t pairs);
 
 typedef struct res_compare_options {
-    double level;     /* of false alarms in a family, 0.05 */
-    double delta;     /* within which sides are equivalent: 0.03 is a ratio of 1/1.03 to 1.03 */
-    res_interim interim; /* pairs were run until something was decided */
-    size_t resamples; /* of BOOTSTRAP; 0: it is left NaN */
-    uint64_t seed;
+    double level;  /* of false differences of means in a family, 0.04: RES_SLOW_LEVEL is the rest of
+                      5 % */
+    double delta;  /* within which sides are equivalent: 0.03 is a ratio of 1/1.03 to 1.03 */
+    res_plan plan; /* pairs were run until something was decided */
 } res_compare_options;
 
-/* The defaults: 5 %, 3 %, a fixed number of pairs, 2,000 resamples. */
+/* The defaults: 4 %, 3 %, judged once. */
 res_compare_options res_compare_defaults(void);
+
+/* The processes of one side that were slow. */
+typedef struct res_slow {
+    size_t count;
+    uint64_t pairs; /* a bit each: those whose process of this side is slow */
+    double factor; /* how many times as long they took (geometric mean); NaN: there is none */
+} res_slow;
 
 typedef struct res_comparison {
     /* Geometric mean of B over A with its 95 % interval, of this comparison alone: by Student's t
-     * over the pairs, or by flips where that is wider (compare.c). With interim analyses it is
-     * wider, so that it holds the truth as often whenever the comparison ended. The bounds are NaN
-     * below 3 pairs. */
+     * over the pairs. With interim analyses it is wider, so that it holds the truth as often
+     * whenever the comparison ended. The bounds are NaN below RES_LEAST_PROCESSES pairs. */
     res_interval ratio;
-    /* By steps only, and of a fixed number of pairs. The same by the hierarchical percentile
-     * bootstrap (pairs, then blocks of steps), which is too narrow for few pairs. For comparison
-     * only. */
-    res_interval bootstrap;
-    size_t pairs;                     /* that count */
-    size_t disturbed;                 /* pairs left out: see compare.c */
-    size_t kept[RES_MOST_PAIRS];      /* those that count, ascending */
-    double log_ratio[RES_MOST_PAIRS]; /* of each of them */
-    double error;                     /* standard error of the mean log ratio */
-    double p_flip, p_t; /* no difference, by each test, as if it were the only analysis */
-    double share;       /* of the level at this analysis; 1: a fixed number of pairs */
-    double delta;                     /* within which its sides are equivalent */
-    bool constant;                    /* all values of A are one, and all of B */
-    double weight;                    /* its part of the family's level is this over all weights */
+    double median; /* of the pairs' ratios: shown beside the mean, judged nowhere */
+    size_t pairs;
+    double log_ratio[RES_MOST_PAIRS];
+    double error;     /* standard error of the mean log ratio, by the pairs' own spread */
+    double p_once;    /* no difference, as if this were the only analysis */
+    double share;     /* of the level at this analysis; 1: judged once */
+    double delta;     /* within which its sides are equivalent */
+    bool constant;    /* all values of A are one, and all of B */
+    res_slow slow[2]; /* of A and of B; none below RES_CLAIM_PAIRS */
+    double weight;    /* its part of the family's level is this over all weights */
     /* All below depends on the family. */
     double family; /* the size of a family of its like: all weights over its own */
     res_test test;
@@ -241,35 +255,13 @@ typedef struct res_comparison {
     res_verdict verdict;
 } res_comparison;
 
-/*
- * Decides in which of PAIRS pairs B is to run before A. A seeded coin decides for each, so that a
+/* Decides in which of PAIRS pairs B is to run before A. A seeded coin decides for each, so that a
  * difference of like sides is as likely to have either sign, whatever the machine does (R. A.
  * Fisher, "The Design of Experiments", 1935), and no interference can keep pace with a rhythm, as
- * it can with ABBA. Of fewer than RES_COIN_PAIRS pairs B runs first in half, drawn at random, so
- * that a drift cancels. With INTERIM analyses this is so of the first RES_HALVES. A later stage
- * takes another SEED.
- */
-#define RES_COIN_PAIRS 8
-#define RES_HALVES     4
-void res_order(uint64_t seed, size_t pairs, bool interim, bool *b_first);
+ * it can with ABBA. */
+void res_order(uint64_t seed, size_t pairs, bool *b_first);
 
-/*
- * Each planned analysis has a share of the level (compare_interim.c), and what is claimed over all
- * of them is wrong no more often than one analysis would be. An end between two analyses, which
- * the verdicts did not bring about, takes the share of the later one.
- */
-/* The next analysis of INTERIM after PAIRS pairs; 0: there is none. */
-size_t res_next_interim(res_interim interim, size_t pairs);
-/* The share of the level that INTERIM has at PAIRS pairs; 1 of RES_INTERIM_NONE. */
-double res_interim_share(res_interim interim, size_t pairs);
-
-/* Compares B with A, as a family of one. Sides without processes, of unequal ones or of
- * more than RES_MOST_PAIRS, processes without steps and steps of 0 ns are
- * BN_INVALID. */
-BN_MUST_USE bn_code res_compare(const res_side *a, const res_side *b,
-                                const res_compare_options *options, res_comparison *comparison,
-                                bn_status *st);
-/* One value of each process, as compile time or memory: A[I] and B[I] are pair I. */
+/* One value of each process, as time or memory: A[I] and B[I] are pair I. */
 typedef struct res_values {
     const double *a, *b;
     size_t pairs;
@@ -279,16 +271,18 @@ typedef struct res_values {
 } res_values;
 /* Compares B with A, as a family of one. Values or numbers of pairs that cannot be compared are
  * BN_INVALID. */
-BN_MUST_USE bn_code res_compare_values(const res_values *values, const res_compare_options *options,
-                                       res_comparison *comparison, bn_status *st);
+BN_MUST_USE bn_code res_compare(const res_values *values, const res_compare_options *options,
+                                res_comparison *comparison, bn_status *st);
 /* Judges the comparisons LIST anew as one family. The probability that any of them wrongly claims a
  * difference is at most OPTIONS' level, whatever their weights are, if these are chosen beforehand;
  * apart from that, so is the probability of any wrong claim of equivalence. Each weight, which
- * res_compare and res_compare_values set to 1, must be above 0. */
+ * res_compare sets to 1, must be above 0. */
 void res_compare_family(res_comparison *list, size_t count, const res_compare_options *options);
+/* A member of a family that was planned and of which nothing is known: it claims nothing. */
+res_comparison res_compare_nothing(double weight);
 
 /* Mean of COUNT differences of pairs with its 95 % interval, and *P of no difference, by Student's
- * t as in res_compare. Below 3 pairs the bounds are NaN and *P is 1. */
+ * t as in res_compare. Below RES_LEAST_PROCESSES pairs the bounds are NaN and *P is 1. */
 res_interval res_mean_difference(const double *d, size_t count, double *p);
 
 /* Adjusted p values (S. Holm, "A simple sequentially rejective multiple test
@@ -300,19 +294,41 @@ void res_holm(const double *p, const double *weight, size_t count, double *adjus
  * longer) significant at the comparison's level, with interim analyses at its last one; 0 where it
  * can claim nothing. */
 double res_power(const res_comparison *comparison, double effect);
-/* Pairs from which flips of signs can reach LEVEL in a FAMILY of comparisons. */
-size_t res_fewest_pairs(double level, double family);
-/* Pairs from which anything can be claimed in such a family, by Student's t if not by flips. */
-size_t res_least_pairs(double level, double family);
 /*
  * The stop rule: how many pairs are needed, all in all, for a 95 % interval of about +-PRECISION
  * (0.01: 1 %). This comparison's pairs are the first stage of two (C. Stein, "A two-sample test for
  * a linear hypothesis whose power is independent of the variance", Annals of Mathematical
  * Statistics 16, 1945). If it has as many, stop. The rule looks at the spread alone, never at p or
- * the ratio, so stopping by it makes no false alarms. 0 below 3 pairs, which do not show the
- * spread.
+ * the ratio, so stopping by it makes no false alarms. 0 below RES_LEAST_PROCESSES pairs, which do
+ * not show the spread.
  */
 size_t res_pairs_wanted(const res_comparison *comparison, double precision);
+
+/* ---- slow processes (slow.c) ------------------------------------------------- */
+
+/* Probability that slow processes of B are claimed where both sides have them equally often. */
+#define RES_SLOW_LEVEL 0.01
+
+/* Finds the slow processes of A and of B among COUNT pairs of the log ratios D: SLOW[0] and
+ * SLOW[1]. Below RES_CLAIM_PAIRS pairs none is found. */
+void res_slow_find(const double *d, size_t count, res_slow slow[2]);
+/* What share of a side's processes may be slow although none of COUNT was: excluded is more than
+ * this, at 95 %; 1 of none. */
+double res_slow_not_excluded(size_t count);
+
+/* Slow processes of B and of A over all experiments of a comparison; both processes of a control's
+ * pairs are A's. */
+typedef struct res_slow_counts {
+    size_t slow[2], of[2]; /* of A, of B */
+} res_slow_counts;
+/* Adds the pairs of an experiment; nothing below RES_CLAIM_PAIRS. A process counts as slow that is
+ * so by its value in C or in ANOTHER comparison of the same pairs, which may be NULL. CONTROL: both
+ * sides are A. */
+void res_slow_add(res_slow_counts *counts, const res_comparison *c, const res_comparison *another,
+                  bool control);
+/* P of as many slow processes of B or more where both sides have them equally often, one-sided,
+ * exact (R. A. Fisher: hypergeometric); 1 where B has none. */
+double res_slow_p(const res_slow_counts *counts);
 
 /* ---- change points (changepoint.c) -------------------------------------- */
 

@@ -125,7 +125,7 @@ static void put_name(res_grid *grid, const res_compared *cell, res_axis_set mask
 /* Puts the reason instead of figures. */
 static void put_failure(res_grid *grid, const res_compared *cell)
 {
-    res_grid_blank(grid, 7);
+    res_grid_blank(grid, 8);
     if (cell->failed)
         res_grid_cell(grid, "%c: %s", cell->failed,
                       cell->missing ? "missing" : bn_code_name(cell->failure));
@@ -144,8 +144,8 @@ static void put_headline(res_grid *grid, const res_versus *versus, const res_com
         bn_text_puts(&text, "below threshold: ");
     if (head.measure == RES_MEASURE_WALL) {
         bn_text_puts(&text, res_verdict_name(head.verdict));
-    } else if (head.verdict == RES_UNDECIDED) {
-        bn_text_printf(&text, "undecided: %s", words);
+    } else if (head.verdict == RES_UNDECIDED || head.verdict == RES_UNEVEN) {
+        bn_text_printf(&text, "%s: %s", res_verdict_name(head.verdict), words);
     } else {
         bn_text_printf(&text, "%s ", words);
         res_put_change(head.measure, res_compared_measure(cell, head.measure)->ratio.estimate,
@@ -172,15 +172,13 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
         res_grid_cell(grid, "[%.4f, %.4f]", c->ratio.low, c->ratio.high);
     else
         res_grid_blank(grid, 1);
+    res_grid_cell(grid, "%.4f", c->median);
     if (c->test == RES_TEST_NONE)
         res_grid_cell(grid, "-");
     else
         put_p(grid, c->p_holm);
     res_grid_cell(grid, "%s", share_text(c->mde).text);
-    if (c->disturbed)
-        res_grid_cell(grid, "%zu+%zu", c->pairs, c->disturbed);
-    else
-        res_grid_cell(grid, "%zu", c->pairs);
+    res_grid_cell(grid, "%zu", c->pairs);
     put_headline(grid, versus, cell);
     res_grid_cell(grid, "%s", res_program_words(why->program));
     if (c->verdict != RES_SLOWER && c->verdict != RES_FASTER)
@@ -191,16 +189,16 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
 }
 
 /* In which order columns are left out where the table has to be narrow, and their names. */
-#define VERDICT_ALIGN "llllrrrirrrlll"
-#define VERDICT_SPARE "----ff--acb-de"
-#define VERDICT_LEFT  "p, pairs, MDE, program, where, A and B"
+#define VERDICT_ALIGN "llllrrrirrrrlll"
+#define VERDICT_SPARE "----gg--abdc-ef"
+#define VERDICT_LEFT  "median, p, pairs, MDE, program, where, A and B"
 
 static void put_verdicts(const res_versus *versus, bool controls, res_format format, bn_text *out)
 {
     const res_axis_set mask = differences(versus);
     res_grid grid = res_grid_make(VERDICT_ALIGN);
     grid.spare = VERDICT_SPARE;
-    res_grid_row(&grid, "model|phase|mode|setup|A|B|B / A|95 %|p|MDE|pairs|verdict|program|"
+    res_grid_row(&grid, "model|phase|mode|setup|A|B|B / A|95 %|median|p|MDE|pairs|verdict|program|"
                         "where");
     size_t shown = 0;
     for (size_t i = 0; i < versus->count; i++) {
@@ -228,6 +226,8 @@ static void further_cell(res_grid *grid, const res_compared *cell, res_measure m
         bn_text_puts(&text, cell->judged[measure].known == RES_KNOWN_EQUAL ? "equal" : "-");
     else if (c->verdict == RES_EQUIVALENT)
         bn_text_puts(&text, "equivalent");
+    else if (c->verdict == RES_UNEVEN)
+        bn_text_puts(&text, "uneven");
     else if (c->verdict == RES_UNDECIDED && c->mde < 1)
         bn_text_printf(&text, "? (MDE %s)", share_text(c->mde).text);
     else if (c->verdict == RES_UNDECIDED)
@@ -449,35 +449,64 @@ static bool ratios_differ(const res_versus *versus, res_measure measure)
 
 static void put_interim(const res_versus *versus, res_format format, bn_text *out)
 {
-    bool usual = false, of_short = false;
-    char text[256];
+    bool has[RES_PLAN_COUNT] = {false};
+    bn_text text = {0};
+    for (size_t i = 0; i < versus->count; i++)
+        has[versus->cells[i].plan] = true;
+    for (int plan = RES_PLAN_ONCE + 1; plan < RES_PLAN_COUNT; plan++)
+        if (has[plan])
+            bn_text_printf(&text, "%s%s", text.length ? " or " : "Interim analyses after ",
+                           res_plan_name((res_plan)plan));
+    if (text.length)
+        bn_text_puts(&text, " pairs decided how many ran; p and intervals are corrected for them.");
+    put_line(&text, format, out);
+}
+
+/* Slow processes of each cell that has any, and how many are not excluded where there was none. */
+static void put_slow(const res_versus *versus, res_format format, bn_text *out)
+{
+    size_t fewest = RES_MOST_PAIRS + 1;
     for (size_t i = 0; i < versus->count; i++) {
-        const res_interim interim = res_compared_interim(versus, &versus->cells[i]);
-        usual = usual || interim == RES_INTERIM_USUAL;
-        of_short = of_short || interim == RES_INTERIM_SHORT;
+        const res_compared *cell = &versus->cells[i];
+        if (cell->failed || cell->pairs == 0)
+            continue;
+        for (int m = 0; m < RES_MEASURE_COUNT; m++) {
+            bn_text slow = {0}, line = {0};
+            if (res_measure_decides(cell, (res_measure)m))
+                res_compared_put_slow(cell, (res_measure)m, &slow);
+            if (slow.length)
+                bn_text_printf(&line, "%s %s %s%s, %s: %s.", cell->experiment.model,
+                               cell->experiment.phase, res_way_of(&cell->experiment).text,
+                               cell->control ? " (control)" : "", res_measure_words((res_measure)m),
+                               slow.data);
+            put_line(&line, format, out);
+            bn_text_free(&slow);
+        }
+        if (!cell->control && cell->comparison.verdict == RES_EQUIVALENT && cell->pairs < fewest)
+            fewest = cell->pairs;
     }
-    if (!usual && !of_short)
-        return;
-    snprintf(
-        text, sizeof text,
-        "Interim analyses after %s%s%s pairs decided how many ran; p and intervals are corrected "
-        "for them.",
-        usual ? "4, 5, 6, 8, 10 and 12" : "", usual && of_short ? ", of short steps after " : "",
-        of_short ? "4, 6, 8, 12, 18 and 24" : "");
-    res_put_note(out, format, text);
+    if (fewest <= RES_MOST_PAIRS) {
+        bn_text line = {0};
+        bn_text_printf(
+            &line,
+            "Equivalent, and no process was slow: slow processes in up to %.0f %% of B's "
+            "are not excluded (%zu pairs).",
+            100 * res_slow_not_excluded(fewest), fewest);
+        put_line(&line, format, out);
+    }
 }
 
 static void put_notes(const res_versus *versus, res_format format, bn_text *out)
 {
-    char text[256];
+    char text[320];
     bn_text_putc(out, '\n');
     if (format == RES_TABLE_NARROW)
         res_put_note(out, format,
                      "Columns left out where there is no room: " VERDICT_LEFT
                      ". All columns: --wide.");
-    res_put_note(
-        out, format,
-        "A pair is a fresh process of each side; \"4+1\": one pair was disturbed and left out.");
+    res_put_note(out, format,
+                 "A pair is a fresh process of each side; all pairs count. Verdicts are of means: "
+                 "median is that of the pairs' ratios.");
     put_turns(versus, format, out);
     if (ratios_differ(versus, RES_MEASURE_WALL))
         res_put_note(
@@ -490,11 +519,20 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
                      "A device time above the wall time, by noise, is cut at it in A and B, as in "
                      "other tables; the comparison uses it uncut.");
     snprintf(text, sizeof text,
-             "p: of no difference, family-wise over %zu figures (Holm); significant at %.3g. MDE: "
-             "smallest detectable difference (80 %% power). equivalent: within %.3g %%.",
-             versus->family, versus->options.level, 100 * versus->options.delta);
+             "p: of no difference, family-wise over %zu figures (Holm); significant at %.3g; slow "
+             "processes of B at %.3g. MDE: smallest detectable difference (80 %% power). "
+             "equivalent: within %.3g %%.",
+             versus->family, versus->options.level, RES_SLOW_LEVEL, 100 * versus->options.delta);
     res_put_note(out, format, text);
     put_interim(versus, format, out);
+    put_slow(versus, format, out);
+    if (res_versus_absent(versus) > 0) {
+        snprintf(text, sizeof text,
+                 "%zu of the %zu experiments and controls of this comparison have no records here. "
+                 "They count as undecided, and as part of the family.",
+                 res_versus_absent(versus), versus->planned);
+        res_put_note(out, format, text);
+    }
     if (versus->all_measures)
         res_put_note(
             out, format,

@@ -59,7 +59,7 @@ static json_t *difference_json(const res_difference *d)
 
 static const char *test_name(res_test test)
 {
-    static const char *const names[] = {"none", "flips of signs", "Student's t", "constant values"};
+    static const char *const names[] = {"none", "Student's t", "constant values"};
     return names[test];
 }
 
@@ -71,16 +71,33 @@ static json_t *ids_json(const res_record *const *records, size_t count)
     return ids;
 }
 
+static json_t *slow_json(const res_slow *slow)
+{
+    return json_pack("{si so}", "count", (int)slow->count, "factor", res_json_real(slow->factor));
+}
+
 static json_t *comparison_json(const res_comparison *c)
 {
-    return json_pack("{ss so so si si ss so so so so so so so}", "verdict",
-                     res_verdict_name(c->verdict), "ratio", interval_json(c->ratio), "bootstrap",
-                     interval_json(c->bootstrap), "pairs", (int)c->pairs, "disturbed",
-                     (int)c->disturbed, "test", test_name(c->test), "p", res_json_real(c->p),
-                     "p_holm", res_json_real(c->p_holm), "p_equivalent_holm",
-                     res_json_real(c->p_equivalent_holm), "level", res_json_real(c->level), "share",
-                     res_json_real(c->share), "smallest_visible", res_json_real(c->mde), "error",
-                     res_json_real(c->error));
+    return json_pack("{ss so so si ss so so so so so so so so so so}", "verdict",
+                     res_verdict_name(c->verdict), "ratio", interval_json(c->ratio), "median_ratio",
+                     res_json_real(c->median), "pairs", (int)c->pairs, "test", test_name(c->test),
+                     "p", res_json_real(c->p), "p_holm", res_json_real(c->p_holm),
+                     "p_equivalent_holm", res_json_real(c->p_equivalent_holm), "level",
+                     res_json_real(c->level), "share", res_json_real(c->share), "smallest_visible",
+                     res_json_real(c->mde), "error", res_json_real(c->error), "slow_a",
+                     slow_json(&c->slow[0]), "slow_b", slow_json(&c->slow[1]), "not_excluded",
+                     c->pairs >= RES_CLAIM_PAIRS && c->slow[1].count == 0
+                         ? res_json_real(res_slow_not_excluded(c->pairs))
+                         : json_null());
+}
+
+static json_t *slow_processes_json(const res_versus *versus)
+{
+    const res_slow_counts *n = &versus->slow;
+    return json_pack("{sb so sf s{si si} s{si si}}", "claimed", (int)versus->b_slow, "p",
+                     res_json_real(versus->slow_p), "level", RES_SLOW_LEVEL, "a", "slow",
+                     (int)n->slow[0], "of", (int)n->of[0], "b", "slow", (int)n->slow[1], "of",
+                     (int)n->of[1]);
 }
 
 static json_t *attribution_json(const res_attribution *why)
@@ -124,9 +141,9 @@ static json_t *headline_json(const res_versus *versus, const res_compared *cell)
 static json_t *cell_json(const res_versus *versus, const res_compared *cell)
 {
     json_t *object = json_pack(
-        "{so sb sb so so so so so so}", "experiment", res_experiment_to_json(&cell->experiment),
-        "control", (int)cell->control, "turns", (int)cell->turns, "headline",
-        headline_json(versus, cell), "measures", measures_json(cell), "comparison",
+        "{so sb sb ss so so so so so so}", "experiment", res_experiment_to_json(&cell->experiment),
+        "control", (int)cell->control, "turns", (int)cell->turns, "plan", res_plan_name(cell->plan),
+        "headline", headline_json(versus, cell), "measures", measures_json(cell), "comparison",
         comparison_json(&cell->comparison), "attribution", attribution_json(&cell->attribution),
         "a_records", ids_json(cell->a, cell->pairs), "b_records", ids_json(cell->b, cell->pairs));
     json_object_set_new(object, "outcome",
@@ -155,10 +172,10 @@ static json_t *versus_json(const res_versus *versus)
     const res_versus_sum sum = res_versus_add_up(versus);
     json_t *cells = json_array();
     bn_text summary = {0};
-    size_t unmeasured = 0;
+    bool looks = false;
     for (size_t i = 0; i < versus->count; i++) {
         const res_compared *cell = &versus->cells[i];
-        unmeasured += !cell->control && !cell->failed && cell->pairs == 0;
+        looks = looks || cell->plan != RES_PLAN_ONCE;
         json_array_append_new(cells, cell_json(versus, cell));
     }
     res_versus_summary(versus, &summary);
@@ -168,20 +185,21 @@ static json_t *versus_json(const res_versus *versus)
             json_array_append_new(
                 noted, json_pack("{s:s}", "id", res_versus_note_name((res_versus_note)i)));
     json_t *object = json_pack(
-        "{so so so sb si so so so ss so so s{si si si si si si si si si si si si si}}", "a",
+        "{so so so sb si so so so so ss so so s{si si si si si si si si si si si si si si}}", "a",
         side_json(versus, false), "b", side_json(versus, true), "level",
-        res_json_real(versus->options.level), "looks", versus->options.interim != RES_INTERIM_NONE,
-        "family", (int)versus->family, "equivalence", res_json_real(versus->options.delta),
-        "threshold", res_json_real(versus->threshold), "cells", cells, "summary",
-        summary.data ? summary.data : "", "notes",
+        res_json_real(versus->options.level), "looks", (int)looks, "family", (int)versus->family,
+        "equivalence", res_json_real(versus->options.delta), "threshold",
+        res_json_real(versus->threshold), "slow_processes", slow_processes_json(versus), "cells",
+        cells, "summary", summary.data ? summary.data : "", "notes",
         res_json_text(versus->notes.data ? versus->notes.data : ""), "conditions_differ",
         res_json_text(versus->differing), "counts", "compared",
-        (int)(versus->count - sum.controls - sum.failed - sum.missing - unmeasured), "slower",
-        (int)sum.slower, "little_slower", (int)sum.little, "faster", (int)sum.faster, "equivalent",
-        (int)sum.equivalent, "undecided", (int)sum.undecided, "failed", (int)sum.failed, "missing",
-        (int)sum.missing, "unmeasured", (int)unmeasured, "unread", (int)sum.unread, "controls",
-        (int)sum.controls, "control_alarms", (int)sum.alarms, "controls_failed",
-        (int)sum.dead_controls);
+        (int)(versus->count - sum.controls + sum.absent - sum.failed - sum.missing -
+              sum.unmeasured),
+        "slower", (int)sum.slower, "little_slower", (int)sum.little, "faster", (int)sum.faster,
+        "equivalent", (int)sum.equivalent, "uneven", (int)sum.uneven, "undecided",
+        (int)sum.undecided, "failed", (int)sum.failed, "missing", (int)sum.missing, "unmeasured",
+        (int)sum.unmeasured, "unread", (int)sum.unread, "controls", (int)sum.controls,
+        "control_alarms", (int)sum.alarms, "controls_failed", (int)sum.dead_controls);
     bn_text_free(&summary);
     json_object_set_new(object, "noted", noted);
     return object;
@@ -214,7 +232,9 @@ static void csv_headline(res_grid *grid, const res_versus *versus, const res_com
     csv_real(grid, c->p_holm);
     csv_real(grid, c->mde);
     res_grid_cell(grid, "%zu", c->pairs);
-    res_grid_cell(grid, "%zu", c->disturbed);
+    csv_real(grid, c->median);
+    res_grid_cell(grid, "%zu", c->slow[0].count);
+    res_grid_cell(grid, "%zu", c->slow[1].count);
 }
 
 static void csv_cell(res_grid *grid, const res_versus *versus, const res_compared *cell)
@@ -249,11 +269,12 @@ void res_versus_export(const res_versus *versus, res_format format, bn_text *out
         json_decref(object);
         return;
     }
-    res_grid grid = res_grid_make("llllllllllllllllllllllllllllllll");
+    res_grid grid = res_grid_make("llllllllllllllllllllllllllllllllll");
     res_grid_row(
         &grid,
         "control|model|phase|mode|graphs|setup|verdict|measure|counts|ratio|ratio_low|ratio_high|"
-        "p_holm|smallest_visible|pairs|disturbed|program|where|wall_a_ns|wall_b_ns|"
+        "p_holm|smallest_visible|pairs|median_ratio|slow_a|slow_b|program|where|wall_a_ns|wall_b_"
+        "ns|"
         "device_a_ns|device_b_ns|overhead_a_ns|overhead_b_ns|compile_a_ns|compile_b_ns|"
         "temp_a_bytes|temp_b_bytes|peak_a_bytes|peak_b_bytes|host_peak_a_bytes|"
         "host_peak_b_bytes");

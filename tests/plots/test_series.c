@@ -10,7 +10,7 @@ static void distribution_has_every_step(void **state)
     const uint64_t a1[] = {5000, 1000, 3000}, a2[] = {2000, 4000}, b1[] = {9000, 8000};
     const uint64_t *const sa[] = {a1, a2}, *const sb[] = {b1};
     const size_t ca[] = {3, 2}, cb[] = {2};
-    const res_side a = {sa, ca, 2, NULL}, b = {sb, cb, 1, NULL};
+    const plot_side a = {sa, ca, 2, NULL}, b = {sb, cb, 1, NULL};
     const plot_words words = {"A and B", "known", "SIMULATED DEVICE"};
     plot p = {0};
     assert_int_equal(plot_distribution(&words, "old", &a, "new", &b, &p, NULL), BN_OK);
@@ -26,7 +26,7 @@ static void distribution_has_every_step(void **state)
     free(processes);
     plot_free(&p);
     const size_t empty[] = {0, 0};
-    const res_side nothing = {sa, empty, 2, NULL};
+    const plot_side nothing = {sa, empty, 2, NULL};
     bn_status st = {0};
     assert_int_equal(plot_distribution(&words, "old", &nothing, "new", &b, &p, &st), BN_NOT_FOUND);
     assert_null(p.script.data);

@@ -78,6 +78,8 @@ static void draw_process(PJRT_Client *client)
     client->seed = sim_random_begin((uint64_t)c->seed, (uint64_t)c->process).state;
     sim_random own = sim_random_begin(client->seed, SIM_STREAM_CLIENT);
     client->process_factor = exp(c->process_sd * sim_random_normal(&own));
+    if (sim_random_uniform(&own) < c->slow_rate)
+        client->process_factor *= c->slow_factor;
 }
 
 static bool client_fill(PJRT_Client *client)

@@ -88,6 +88,9 @@ static const setting settings[] = {
      "which process of a run this is: processes of one seed draw differently"},
     {"process_sd", SHARE_AT(process_sd),
      "sigma of the log-normal factor that a client has for all its device times; its median is 1"},
+    {"slow_rate", REAL, AT(slow_rate), 0, 0, 1,
+     "probability with which a client is slow: slow_factor times longer in all its device times"},
+    {"slow_factor", REAL, AT(slow_factor), 0, 1, 1e6, "how many times longer a slow client takes"},
     {"jitter", SHARE_AT(jitter), "sigma of the log-normal factor on device times; its median is 1"},
     {"host_jitter", SHARE_AT(host_jitter), "the same on the host time of Execute calls"},
     {"outlier_rate", REAL, AT(outlier_rate), 0, 0, 1, "share of executions that are outliers"},
@@ -379,6 +382,7 @@ sim_code sim_config_begin(sim_config *config, sim_status *st)
                            .device_us = -1,
                            .efficiency = 1,
                            .outlier_factor = 1,
+                           .slow_factor = 1,
                            .wander_executions = 100};
     const char *file = getenv("PJRT_SIM_CONFIG"), *list = getenv("PJRT_SIM");
     sim_code code = set_preset(config, DEFAULT_PRESET, 0, st);

@@ -62,7 +62,7 @@ typedef struct sim_config {
     double execute_us, argument_us, result_us, launch_us, completion_us;
     double transfer_us, to_device_gbps, to_host_gbps, release_us;
     /* disturbances */
-    double process_sd, jitter, host_jitter, outlier_rate, outlier_factor;
+    double process_sd, slow_rate, slow_factor, jitter, host_jitter, outlier_rate, outlier_factor;
     double drift, wander_sd, wander_executions;
     double interference_period_us, interference_us, burst_rate, burst_us;
     sim_stated stated[SIM_MAX_STATED];

@@ -10,7 +10,7 @@ plugin=${bench%/*}/libpjrt_sim.so
 day=86400
 umask 022 # a store that others may write keeps no builds
 export PJRT_SIM=values=none,device_us=200
-tiny_suite '"lazy", "capture"' 5
+tiny_suite '"lazy", "capture"' 6
 
 # night ARGUMENT...: tonight, in $store.
 night() { run nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" "$@"; }
@@ -39,7 +39,7 @@ keep() {
     mkdir -p -m 700 "$store/builds" "$store/builds/$kept"
     cp "$1" "$store/builds/$kept/libpjrt_sim.so"
 }
-skipped=10 # records that the suite's first pass has already
+skipped=12 # records that the suite's first pass has already
 # ends STATUS TEXT...: faults of a night that ends so and says each TEXT, without measuring anything.
 ends() {
     fault_of "$1"
@@ -70,7 +70,7 @@ report "the first night says that it has nothing to compare with, and keeps its 
     grep -q 'inconclusive: this is the first good night' "$folder/page/index.html" ||
         echo "not on the page"
     [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 10 ] || echo "not 10 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
     own=$(sha256sum "$plugin" | cut -d ' ' -f 1)
     cmp -s "$plugin" "$store/builds/$own/libpjrt_sim.so" || echo "the build is not kept"
     [ "$(stat -c %a "$store/builds/$own")" = 700 ] || echo "others can look at the build"
@@ -80,7 +80,7 @@ cp "$store"/*.h5 "$folder/measured"
 (cat "$plugin" && echo other) >"$folder/other.so"
 other=$(sha256sum "$folder/other.so" | cut -d ' ' -f 1)
 # The same on one mode, twice: for what has to be measured.
-sed 's/"lazy", "capture"/"capture"/; s/"repetitions": 5/"repetitions": 2/' "$folder/suite.json" \
+sed 's/"lazy", "capture"/"capture"/; s/"repetitions": 6/"repetitions": 2/' "$folder/suite.json" \
     >"$folder/brief.json"
 brief() { run nightly --suite "$folder/brief.json" --store "$store" --report "$folder/page" "$@"; }
 
@@ -95,12 +95,12 @@ report "the build of the last good night is measured alongside a new one" "$(
         "$folder/out" || echo "not compared"
     grep -q '; the machine: that build takes ' "$folder/out" || echo "nothing on the machine"
     grep -q '^suite tiny: 2 done, .*; controls: 2 done, 0 failed' "$folder/err" || echo "no controls"
-    grep -q '^bench: sim: .* 1 experiment, by up to 6 figures each, needs 5 pairs of each; the suite has 2' \
+    grep -q '^bench: sim: .* 1 experiment, by up to 6 figures each, needs 6 pairs of each; the suite has 2' \
         "$folder/err" || echo "not said before"
     # Two pairs, and more if the machine made one of them seem slower.
     pairs=$(ls "$store/controls"/*.h5 | wc -l)
     [ "$pairs" -ge 2 ] || echo "not 2 records of the control"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq $((20 + pairs)) ] || echo "not as many of tonight"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq $((24 + pairs)) ] || echo "not as many of tonight"
     [ "$(ls "$store/builds" | wc -l)" -eq 2 ] || echo "not 2 builds"
 )"
 brief --keep-builds 1
@@ -130,7 +130,7 @@ report "failed experiments are an error, in the verdict and its data, and the ni
     said | grep -q '^nightly: 2 failed; ' || echo "no failures reported"
     [ "$(grep -c '^failed: resnet18.* capture .*: execute-error: ' "$folder/out")" -eq 1 ] || echo "not named once"
     grep -q '"failed":1,"missing":0,' "$folder/site/data"/verdict-* || echo "not in the data of the site"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 16 ] || echo "not 16 records"
 )"
 
 # ---- verdicts --------------------------------------------------------------------------
@@ -164,11 +164,11 @@ rm "$store/tonight"/*-capture.h5 "$store/tonight/controls"/*-capture.h5
 PJRT_SIM=$faulty night
 report "slower in one experiment and failed in another: 2, and both are counted" "$(
     fault_of 2
-    said | grep -q '^nightly: 5 failed; found slower: 1 of 1 experiments' || echo "not counted"
+    said | grep -q '^nightly: 6 failed; found slower: 1 of 1 experiments' || echo "not counted"
     grep -q '^failed: resnet18.* capture .*: execute-error: ' "$folder/out" || echo "not named"
     grep -q '^failed on the build of the last good night: resnet18.* capture .*: execute-error: ' "$folder/out" ||
         echo "the control is not named"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 20 ] || echo "not 20 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 24 ] || echo "not 24 records"
 )"
 new_store equal
 keep "$folder/other.so"
@@ -185,7 +185,7 @@ report "a build as slow as its control is not slower, and the minimum detectable
 mkdir "$folder/many"
 run suite "$folder/suite.json" --repetitions 12 --store "$folder/twelve"
 cp "$folder/twelve"/*.h5 "$folder/many"
-sed 's/"repetitions": 5/"repetitions": 4/' "$folder/suite.json" >"$folder/four.json"
+sed 's/"repetitions": 6/"repetitions": 4/' "$folder/suite.json" >"$folder/four.json"
 four() { run nightly --suite "$folder/four.json" --store "$store" --report "$folder/page" "$@"; }
 # between FACTOR FACTOR: a night that took so long, with its control.
 between() {
@@ -201,11 +201,11 @@ between 1.2 1
 report "what seems slower gets further pairs, and is found where four pairs tell nothing" "$(
     ends 2 'measured again tonight: 2 of 2 slower (worst: resnet18 infer' \
         'nightly: found slower: 2 of 2 experiments; '
-    grep -q '^bench: sim: .* 2 experiments, .* needs 5 pairs of each; the suite has 4, and' \
+    grep -q '^bench: sim: .* 2 experiments, .* needs 6 pairs of each; the suite has 4, and' \
         "$folder/err" || echo "not said before"
-    grep -q '^bench: 2 experiments seem slower: 5 pairs of each' "$folder/err" || echo "none suspected"
+    grep -q '^bench: 2 experiments seem slower: 6 pairs of each' "$folder/err" || echo "none suspected"
     [ "$(ls "$store/controls"/*.h5 | wc -l)" -eq 24 ] || echo "not all records are kept"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 34 ] || echo "not 34 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 36 ] || echo "not 36 records"
 )"
 new_store content
 between 1 1.0001
@@ -214,7 +214,7 @@ report "what does not seem slower gets none, and the minimum detectable slowdown
     grep -q '^bench: [0-9]* experiments* seems* slower' "$folder/err" && echo "one was suspected"
     grep -q 'no wall time can be judged' "$folder/out" && echo "the page says two things"
 )"
-measured=$folder/measured skipped=10
+measured=$folder/measured skipped=12
 
 new_store pruned
 past 1 1 "$other"
@@ -398,7 +398,7 @@ for kind in folder cut changed rights; do
         as_user
         if [ "$share" = all ]; then
             report "$what: it is not the first one, and drops no build" "$(
-                unread 4 10 'no good night before this one could be read'
+                unread 4 12 'no good night before this one could be read'
             )"
         else
             report "$what: the others are compared, and no build is dropped" "$(
@@ -419,10 +419,10 @@ tonight 1.2
 control 1 "$other"
 night
 report "a night dated in the future is named, and hides no slowdown" "$(
-    ends 2 '10 records left out, dated ' 'found slower: 2 of 2' 'older builds stay'
+    ends 2 '12 records left out, dated ' 'found slower: 2 of 2' 'older builds stay'
     [ -d "$store/builds/$(digest 3)" ] || echo "a build was dropped while dates are wrong"
     run history --store "$store"
-    grep -q '; 10 records left out, dated ' "$folder/out" || echo "history does not say it"
+    grep -q '; 12 records left out, dated ' "$folder/out" || echo "history does not say it"
 )"
 new_store back
 past -2 1 "$other"
@@ -430,8 +430,8 @@ past -1 1 "$other"
 tonight 1
 night
 report "a clock that went back leaves nothing to compare with" "$(
-    ends 4 '20 records left out, dated ' 'a clock was wrong' \
-        'there is no good night before this one, but 20 records were left out'
+    ends 4 '24 records left out, dated ' 'a clock was wrong' \
+        'there is no good night before this one, but 24 records were left out'
     said | grep -q 'first good night' && echo 'called the first one'
 )"
 
@@ -454,8 +454,8 @@ before=$(ls "$store/tonight"/*.h5 | wc -l)
 night
 report "the same command goes on where it stopped" "$(
     fault_of 4
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 10 ] || echo "not 10 records"
-    grep -q "suite tiny: $((10 - before)) done, $before skipped" "$folder/err" ||
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
+    grep -q "suite tiny: $((12 - before)) done, $before skipped" "$folder/err" ||
         echo "it did not go on from $before"
 )"
 mkdir "$store/tonight"
@@ -464,7 +464,7 @@ rm "$(ls "$store"/*.h5 | head -n 1)" "$(ls "$store"/*.h5 | tail -n 1)"
 night
 report "killed while the store got its records, nothing is lost or measured twice" "$(
     ends 4 'no good night before this one'
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 10 ] || echo "not 10 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
 )"
 mkdir "$store/tonight.ended"
 ln "$(ls "$store"/*.h5 | head -n 1)" "$store/tonight.ended"
@@ -472,7 +472,7 @@ brief
 report "killed while its folder was removed, the next night is a new one" "$(
     fault_of 0
     grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "not a whole night"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
     [ ! -e "$store/tonight.ended" ] || echo "the old folder is left"
     grep -q '^missing: .* 1 experiment of the last good night: resnet18.small infer lazy ' "$folder/out" ||
         echo "the experiment is not named that the suite has no more"
@@ -481,9 +481,9 @@ report "killed while its folder was removed, the next night is a new one" "$(
 brief
 report "what an earlier night left is no part of this one" "$(
     fault_of 0
-    grep -q '^bench: 10 records of an earlier night' "$folder/err" || echo "not said"
+    grep -q '^bench: 12 records of an earlier night' "$folder/err" || echo "not said"
     grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "the night went on with them"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 24 ] || echo "not 24 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 28 ] || echo "not 28 records"
 )"
 tonight 1 - - - values=none,device_us=7
 brief
@@ -491,7 +491,7 @@ report "neither is what another suite left, and no record of it is lost" "$(
     fault_of 0
     grep -q '^suite tiny: 2 done' "$folder/err" || echo "not a whole night"
     grep -q ': 2 records' "$folder/page/index.html" || echo "not 2 records on the page"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 36 ] || echo "not 36 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 42 ] || echo "not 42 records"
 )"
 new_store ahead
 brief
@@ -499,10 +499,10 @@ brief
 brief
 report "nor what a night left whose clock was ahead" "$(
     fault_of 0
-    grep -q '^bench: 10 records of an earlier night' "$folder/err" || echo "not said"
-    grep -q '10 records left out, dated ' "$folder/out" || echo "not named"
+    grep -q '^bench: 12 records of an earlier night' "$folder/err" || echo "not said"
+    grep -q '12 records left out, dated ' "$folder/out" || echo "not named"
     grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "the night went on with them"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 16 ] || echo "not 16 records"
 )"
 exec 9<"$store"
 flock 9

@@ -161,7 +161,7 @@ report "a suite with a program can be compared" "$(
 [c] = records["cells"]
 e = c["experiment"]
 assert (e["model"], e["mode"], e["phase"]) == ("affine", "program", "program"), e
-assert c["comparison"]["pairs"] + c["comparison"]["disturbed"] == 2, c["comparison"]
+assert c["comparison"]["pairs"] == 2, c["comparison"]
 '
 )"
 echo "1..$count"

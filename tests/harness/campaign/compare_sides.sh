@@ -5,7 +5,7 @@
 step=(--runtime-option values=none --runtime-option device_us=10000 --model resnet18 --variant small
     --mode capture --min-time 0 --warmup 4 --steps 12)
 sides=(--runtime sim --runtime sim "${step[@]}")
-more=(--control 0 --pairs 9) # so that some may be disturbed and left out
+more=(--control 0 --pairs 9)
 brief=("${sides[@]}" --control 0 --device-time none)
 broken=faults=execute:3:fail
 

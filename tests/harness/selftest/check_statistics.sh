@@ -13,17 +13,22 @@ run selftest statistics --quick --format json
 report "it passes and says so, and the table is on standard output alone" "$(
     fault_of 0
     [ "$(tail -n 1 "$folder/err")" = "statistics: PASS" ] || echo "the last line is no verdict"
-    grep -q '^\[21/21\] quiet, .*12 pairs: ok' "$folder/err" || echo "no progress"
+    grep -q '^\[21/21\] quiet, .*24 pairs: ok' "$folder/err" || echo "no progress"
     holds '
 tables = [r for r in records if r.get("kind") == "table"]
+verdicts = [r for r in records if r.get("kind") == "verdicts"]
 records = [r for r in records if "scenario" in r]
-assert len(records) == 21, len(records)
+assert len(records) == 21 and len(verdicts) == 8, (len(records), len(verdicts))
 assert len(tables) == 18, len(tables)
 assert {(t["rows"], t["ratios"], t["processes"]) for t in tables} >= {("wide", 34, 4), ("ln", 1, 16)}
 for t in tables:
     assert t["pass"] is True and t["faults"] == [] and t["judged"] and t["tables"] >= 200, t
     assert 0.9 < t["interval_holds"] <= 1 and t["wrong"]["low"] <= 0.06, t
     assert t["drift"] == 0 or t["calibration_runs"] == 12, t
+for v in verdicts:
+    assert v["pass"] is True and v["hidden"] == 0 and v["comparisons"] >= 500, v
+    assert sum(v["verdicts"].values()) == v["comparisons"] * v["experiments"], v
+    assert v["slow_b"] > v["slow_a"] or v["b_slow"] <= 0.04 * v["comparisons"], v
 names = {r["scenario"] for r in records}
 assert {"jitter", "drift", "outliers", "periodic", "wandering", "two modes", "quiet"} <= names, names
 for r in records:

@@ -5,6 +5,7 @@
 #include "tests/support/results_fixture.h"
 
 #include "harness/selftest/statistics_priv.h"
+#include "harness/selftest/verdicts_priv.h"
 #include "tests/support/test_runtime.h"
 
 /* ---- the procedure on trial --------------------------------------------------------------- */
@@ -42,7 +43,7 @@ static selftest_trials interim(const selftest_procedure *procedure, const char *
                                size_t families)
 {
     const selftest_trials t = {
-        .scenario = scenario(name), .pairs = RES_INTERIM_USUAL, .family = family, .interim = true};
+        .scenario = scenario(name), .pairs = 24, .family = family, .plan = RES_PLAN_USUAL};
     return try_design(procedure, t, families);
 }
 
@@ -65,23 +66,13 @@ static void without_holm(res_comparison *list, size_t count, const res_compare_o
         res_compare_family(&list[i], 1, o);
 }
 
-/* All steps in one pot, as if each were a process. */
-static bn_code pooled(const res_side *a, const res_side *b, const res_compare_options *o,
-                      res_comparison *c, bn_status *st)
+/* Intervals as if pairs were as many again. */
+static bn_code narrow(const res_values *values, const res_compare_options *o, res_comparison *c,
+                      bn_status *st)
 {
-    static double logs[RES_MOST_PAIRS * SELFTEST_SIM_STEPS];
-    static const double weights[] = {-1, 1};
-    const res_side *const side[2] = {a, b};
-    res_estimate each[2];
-    bn_code code = res_compare(a, b, o, c, st);
-    for (size_t s = 0; s < 2; s++) {
-        const size_t count = a->processes * SELFTEST_SIM_STEPS;
-        for (size_t i = 0; i < count; i++)
-            logs[i] = log((double)side[s]->series[i / SELFTEST_SIM_STEPS][i % SELFTEST_SIM_STEPS]);
-        each[s] = res_estimate_of(logs, count);
-    }
-    const res_estimate difference = res_estimate_sum(each, weights, 2);
-    c->ratio = res_estimate_ratio(&difference);
+    bn_code code = res_compare(values, o, c, st);
+    c->ratio.low = c->ratio.estimate * sqrt(c->ratio.low / c->ratio.estimate);
+    c->ratio.high = c->ratio.estimate * sqrt(c->ratio.high / c->ratio.estimate);
     return code;
 }
 
@@ -106,10 +97,9 @@ static void boastful(res_comparison *list, size_t count, const res_compare_optio
     }
 }
 
-static void fixed_order(uint64_t seed, size_t pairs, bool interim, bool *b_first)
+static void fixed_order(uint64_t seed, size_t pairs, bool *b_first)
 {
     (void)seed;
-    (void)interim;
     for (size_t i = 0; i < pairs; i++)
         b_first[i] = i & 1;
 }
@@ -122,9 +112,9 @@ static void wrong_procedures_fail(void **state)
     print_message("# without Holm: %zu of %zu families\n", t.alarms, t.trials);
     assert_int_equal(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS, SELFTEST_FAULT_ALARMS);
 
-    const selftest_procedure pot = {res_order, pooled, by_interval};
-    t = try(&pot, "two modes", 10, 50);
-    print_message("# steps as processes: %zu of %zu families\n", t.alarms, t.trials);
+    const selftest_procedure pot = {res_order, narrow, by_interval};
+    t = try(&pot, "two modes", 10, 100);
+    print_message("# intervals of half the width: %zu of %zu families\n", t.alarms, t.trials);
     assert_int_equal(selftest_trials_judge(&t) & (SELFTEST_FAULT_ALARMS | SELFTEST_FAULT_COVERAGE),
                      SELFTEST_FAULT_ALARMS | SELFTEST_FAULT_COVERAGE);
 
@@ -134,43 +124,44 @@ static void wrong_procedures_fail(void **state)
     assert_int_equal(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS, SELFTEST_FAULT_ALARMS);
 
     const selftest_procedure proud = {res_order, res_compare, boastful};
-    t = try(&proud, "wandering", 5, 200);
+    t = try(&proud, "wandering", 6, 200);
     assert_int_equal(selftest_trials_judge(&t),
                      SELFTEST_FAULT_MDE | SELFTEST_FAULT_POWER | SELFTEST_FAULT_EQUIVALENT);
 }
 
 /* Interim analyses save pairs, and lose little: the same effect is found with fewer. */
-static void looks_find_as_much_with_fewer_pairs(void **state)
+static void interim_analyses_find_as_much_with_fewer_pairs(void **state)
 {
     (void)state;
     const selftest_trials early = interim(&selftest_our_procedure, "jitter", 1, 300);
-    const selftest_trials fixed = {.scenario = scenario("jitter"), .pairs = 8, .family = 1};
-    const selftest_trials eight = try_design(&selftest_our_procedure, fixed, 300);
+    const selftest_trials fixed = {.scenario = scenario("jitter"), .pairs = 24, .family = 1};
+    const selftest_trials all = try_design(&selftest_our_procedure, fixed, 100);
     const double used = (double)early.used_slowed[2] / 300;
-    print_message("# 5 %% slower: %zu of 300 in %.2f pairs; %zu in 8\n", early.found[2], used,
-                  eight.found[2]);
+    print_message("# 5 %% slower: %zu of 300 in %.2f pairs; %zu of 100 in 24\n", early.found[2],
+                  used, all.found[2]);
     assert_int_equal(selftest_trials_judge(&early), 0);
-    assert_true(early.found[2] >= 297 && eight.found[2] >= 297);
-    assert_true(used > 4 && used < 5.2);
-    assert_int_equal(eight.used_slowed[2], 8 * 300);
-    assert_true(early.used <= 12 * 300 && early.used > 4 * 300);
+    assert_true(early.found[2] >= 297 && all.found[2] == 100);
+    assert_true(used >= 6 && used < 7.2);
+    assert_int_equal(all.used_slowed[2], 24 * 100);
+    /* Nothing is equivalent before 12 pairs. */
+    assert_true(early.used >= 12 * (300 - early.alarms) && early.used < 14 * 300);
 }
 
 /* Interim analyses, each with the whole level, and the intervals of one alone. */
-static bn_code as_if_once(const res_side *a, const res_side *b, const res_compare_options *o,
-                          res_comparison *c, bn_status *st)
+static bn_code as_if_once(const res_values *values, const res_compare_options *o, res_comparison *c,
+                          bn_status *st)
 {
     res_compare_options once = *o;
-    once.interim = false;
-    return res_compare(a, b, &once, c, st);
+    once.plan = RES_PLAN_ONCE;
+    return res_compare(values, &once, c, st);
 }
 
-static void looks_that_take_the_whole_level_fail(void **state)
+static void analyses_that_take_the_whole_level_fail(void **state)
 {
     (void)state;
     const selftest_procedure greedy = {res_order, as_if_once, res_compare_family};
     /* Where nothing is shown equivalent early, and all interim analyses are made. */
-    selftest_trials t = interim(&greedy, "wandering", 1, 400);
+    selftest_trials t = interim(&greedy, "wandering", 1, 1500);
     print_message("# whole level at each analysis: %zu of %zu\n", t.alarms, t.trials);
     assert_int_equal(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS, SELFTEST_FAULT_ALARMS);
     t = interim(&selftest_our_procedure, "wandering", 1, 400);
@@ -196,7 +187,7 @@ static void each_fault_is_judged_by_its_bound(void **state)
 {
     (void)state;
     const selftest_trials good = {.scenario = scenario("quiet"),
-                                  .pairs = 10,
+                                  .pairs = 12,
                                   .trials = 500,
                                   .alarms = 35,
                                   .held = 466,
@@ -235,15 +226,85 @@ static void each_fault_is_judged_by_its_bound(void **state)
     assert_true(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS); /* nothing was tried */
 }
 
+/* ---- slow processes -------------------------------------------------------------------------- */
+
+static selftest_verdicts verdicts(double slow_a, double slow_b, size_t experiments, size_t times)
+{
+    selftest_verdicts v = {.spread = 0.01,
+                           .slow = {slow_a, slow_b},
+                           .experiments = experiments,
+                           .plan = RES_PLAN_USUAL,
+                           .pairs = 24};
+    bn_status st = {0};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    assert_non_null(rng);
+    gsl_rng_set(rng, 77);
+    for (size_t i = 0; i < times; i++)
+        assert_ok(selftest_verdicts_trial(&v, rng, &st), &st);
+    gsl_rng_free(rng);
+    return v;
+}
+
+/* Thresholds are three standard deviations of 400 away from what was simulated: 7 % equivalent, 71
+ * % with B slow, 1.2 % of like sides. */
+static void slow_processes_are_told_and_never_equivalent(void **state)
+{
+    (void)state;
+    selftest_verdicts v = verdicts(0, 0, 1, 400);
+    assert_int_equal(selftest_verdicts_judge(&v), 0);
+    assert_true(v.of[RES_EQUIVALENT] >= 390 && v.of[RES_UNEVEN] == 0);
+    assert_int_equal(v.passed, 400 - v.claims);
+    v = verdicts(0, 0.2, 1, 400);
+    assert_int_equal(selftest_verdicts_judge(&v), 0);
+    print_message(
+        "# a fifth of B: %zu equivalent, %zu uneven, %zu slower, %zu \"has slow\" of 400\n",
+        v.of[RES_EQUIVALENT], v.of[RES_UNEVEN], v.of[RES_SLOWER], v.b_slow);
+    assert_true(v.of[RES_EQUIVALENT] <= 44 && v.b_slow >= 256);
+    assert_true(v.hidden == 0 && v.of[RES_FASTER] == 0);
+    v = verdicts(0.2, 0.2, 1, 400);
+    assert_int_equal(selftest_verdicts_judge(&v), 0);
+    assert_true(v.b_slow <= 12);
+}
+
+static void faults_of_verdicts_are_judged_by_their_bounds(void **state)
+{
+    (void)state;
+    const selftest_verdicts good = {.spread = 0.01,
+                                    .experiments = 2,
+                                    .pairs = 24,
+                                    .comparisons = 1000,
+                                    .of = {[RES_EQUIVALENT] = 1960, [RES_UNDECIDED] = 40},
+                                    .b_slow = 22,
+                                    .claims = 60};
+    selftest_verdicts v = good;
+    assert_int_equal(selftest_verdicts_judge(&v), 0);
+    v.b_slow = 26; /* 2.6 % [1.7, 3.8] */
+    assert_int_equal(selftest_verdicts_judge(&v), SELFTEST_VERDICTS_SLOW);
+    v.slow[1] = 0.1;
+    assert_int_equal(selftest_verdicts_judge(&v), 0);
+    v.hidden = 1;
+    assert_int_equal(selftest_verdicts_judge(&v), SELFTEST_VERDICTS_HIDDEN);
+    v = good;
+    v.claims = 70; /* 7 % [5.5, 8.8] */
+    assert_int_equal(selftest_verdicts_judge(&v), SELFTEST_VERDICTS_CLAIMS);
+    v = good;
+    v.of[RES_EQUIVALENT] = 1870; /* 93.5 % [92.3, 94.5] */
+    assert_int_equal(selftest_verdicts_judge(&v), SELFTEST_VERDICTS_EQUIVALENT);
+    v = (selftest_verdicts){.experiments = 1};
+    assert_int_equal(selftest_verdicts_judge(&v), SELFTEST_VERDICTS_HIDDEN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ours_passes_and_covers),
         cmocka_unit_test(wrong_procedures_fail),
-        cmocka_unit_test(looks_find_as_much_with_fewer_pairs),
-        cmocka_unit_test(looks_that_take_the_whole_level_fail),
+        cmocka_unit_test(interim_analyses_find_as_much_with_fewer_pairs),
+        cmocka_unit_test(analyses_that_take_the_whole_level_fail),
         cmocka_unit_test(shares_have_exact_intervals),
         cmocka_unit_test(each_fault_is_judged_by_its_bound),
+        cmocka_unit_test(slow_processes_are_told_and_never_equivalent),
+        cmocka_unit_test(faults_of_verdicts_are_judged_by_their_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

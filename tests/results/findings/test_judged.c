@@ -9,7 +9,7 @@
 #include "results/tables/tables.h"
 #include "tests/support/test_runtime.h"
 
-#define PAIRS 8
+#define PAIRS 12
 #define STEPS 21
 
 /* Differences of the processes of B from those of A. Zero: none. */
@@ -60,7 +60,7 @@ static judged *judge(change c, double threshold, bool all_measures, bool control
 {
     judged *j = calloc(1, sizeof *j);
     bn_status st = {0};
-    uint64_t seed = 99;
+    uint64_t seed = 98;
     assert_non_null(j);
     res_versus_begin(&j->versus, threshold);
     j->versus.cells = &j->cell;
@@ -120,8 +120,8 @@ static void what_is_equal_or_unknown_takes_no_share(void **state)
     /* Wall time, overhead and compile time. */
     assert_int_equal(j->versus.family, 3);
     /* The wall time has four parts of six. */
-    assert_near(j->cell.comparison.level, 0.05 * 4 / 6, 1e-12);
-    assert_near(res_compared_measure(&j->cell, RES_MEASURE_OVERHEAD)->level, 0.05 / 6, 1e-12);
+    assert_near(j->cell.comparison.level, 0.04 * 4 / 6, 1e-12);
+    assert_near(res_compared_measure(&j->cell, RES_MEASURE_OVERHEAD)->level, 0.04 / 6, 1e-12);
     /* One process that does not know makes it unknown: it came from the disk. */
     bn_status st = {0};
     j->b[3]->executions[0].from_disk = true;
@@ -192,7 +192,7 @@ static void each_measure_counts_from_its_own_change_on(void **state)
     /* Less time is faster; less of the others is no headline. */
     assert_headline((change){.device = -0.2}, 0, RES_FASTER, RES_MEASURE_DEVICE, false);
     assert_headline((change){.compile = -0.2}, 0, RES_EQUIVALENT, RES_MEASURE_WALL, false);
-    assert_headline((change){.host = -0.2, .spread = 0.3}, 0, RES_UNDECIDED, RES_MEASURE_WALL,
+    assert_headline((change){.host = -0.2, .spread = 0.35}, 0, RES_UNDECIDED, RES_MEASURE_WALL,
                     false);
 }
 
@@ -247,12 +247,12 @@ static void wall_and_profiled_device_time_are_to_be_decided(void **state)
     (void)state;
     assert_decided((change){.wall = 0}, 0.03, true, false);
     /* A wall time that varies is not decided, */
-    assert_decided((change){.spread = 0.3}, 0.03, false, true);
+    assert_decided((change){.spread = 0.35}, 0.03, false, true);
     /* unless another measure says that B is slower: */
-    assert_decided((change){.spread = 0.3, .device = 0.2}, 0.03, true, true);
+    assert_decided((change){.spread = 0.35, .device = 0.2}, 0.03, true, true);
     /* that it is faster, or slower by little, says less. */
-    assert_decided((change){.spread = 0.3, .device = -0.2}, 0.03, false, true);
-    assert_decided((change){.spread = 0.3, .device = 0.02}, 0.03, false, true);
+    assert_decided((change){.spread = 0.35, .device = -0.2}, 0.03, false, true);
+    assert_decided((change){.spread = 0.35, .device = 0.02}, 0.03, false, true);
     /* Device times that vary are waited for where a profiler tells them. */
     assert_decided((change){.device_spread = 0.3}, 0.03, false, true);
     assert_headline((change){.device_spread = 0.3}, 0.03, RES_UNDECIDED, RES_MEASURE_DEVICE, false);
@@ -276,14 +276,14 @@ static void what_is_undecided_is_not_counted_as_not_slower(void **state)
 {
     (void)state;
     assert_summary((change){.wall = 0}, 0.03, "0 of 1 slower, 1 equivalent; no A/A control");
-    assert_summary((change){.spread = 0.3}, 0.03, "undecided: 1 of 1; no A/A control");
+    assert_summary((change){.spread = 0.35}, 0.03, "undecided: 1 of 1; no A/A control");
     /* A faster device hides no slower step, nor does a device that is slower by little. */
-    assert_summary((change){.spread = 0.3, .device = -0.2}, 0.03,
+    assert_summary((change){.spread = 0.35, .device = -0.2}, 0.03,
                    "undecided: 1 of 1, 1 faster; no A/A control");
-    assert_summary((change){.spread = 0.3, .device = 0.02}, 0.03,
+    assert_summary((change){.spread = 0.35, .device = 0.02}, 0.03,
                    "undecided: 1 of 1, 1 slower by no more than 3 %; no A/A control");
     assert_summary(
-        (change){.spread = 0.3, .device = 0.2}, 0.03,
+        (change){.spread = 0.35, .device = 0.2}, 0.03,
         "1 of 1 slower (resnet50 train lazy: device time 20.0 % slower); no A/A control");
     /* Not by more than half, whatever else it is. */
     assert_summary((change){.device_spread = 0.3}, 0.9,
@@ -309,7 +309,7 @@ static void assert_summary_of_failed(const change *c, const char *wanted)
 static void what_failed_is_not_counted_as_not_slower(void **state)
 {
     (void)state;
-    const change none = {.wall = 0}, wide = {.spread = 0.3}, slow = {.device = 0.2};
+    const change none = {.wall = 0}, wide = {.spread = 0.35}, slow = {.device = 0.2};
     assert_summary_of_failed(NULL, "1 of 1 failed; no A/A control");
     assert_summary_of_failed(&none, "1 of 2 failed, 1 equivalent; no A/A control");
     assert_summary_of_failed(&wide, "undecided: 1 of 1, 1 failed; no A/A control");
@@ -333,10 +333,10 @@ static void a_control_alarms_by_any_measure(void **state)
     release(j);
 }
 
-/* ---- interim analyses
- * ---------------------------------------------------------------------------------------- */
+/* ---- plans --------------------------------------------------------------------------------- */
 
-static bool paired_with_interim(const char *options)
+/* The plan by which a pair of records is judged whose provenance has MEMBER. */
+static res_plan plan_of(const char *member, const char *json, bool is_short)
 {
     uint64_t seed = 3;
     const change none = {.wall = 0};
@@ -345,68 +345,89 @@ static bool paired_with_interim(const char *options)
     res_versus v;
     bn_status st = {0};
     for (size_t i = 0; i < 4; i++) {
-        records[i / 2][i % 2] = process(&none, false, &seed);
-        if (options)
-            json_object_set_new(records[i / 2][i % 2]->provenance, "options",
-                                json_loads(options, 0, NULL));
+        res_record *r = records[i / 2][i % 2] = process(&none, false, &seed);
+        if (member)
+            json_object_set_new(r->provenance, member, json_loads(json, 0, NULL));
+        for (size_t k = 0; is_short && k < r->step_count; k++)
+            r->wall_ns[k] /= 20;
     }
     const res_collection a = {.records = records[0], .count = 2},
                          b = {.records = records[1], .count = 2};
     res_versus_begin(&v, 0);
     assert_ok(res_versus_pair(&a, &b, choice, &v, &st), &st);
-    const bool interim = v.options.interim != RES_INTERIM_NONE;
+    const res_plan plan = v.cells[0].plan;
     res_versus_free(&v);
     for (size_t i = 0; i < 4; i++)
         res_record_free(records[i / 2][i % 2]);
-    return interim;
+    return plan;
 }
 
-/* The first pair alone says which interim analyses a cell has: later ones could follow the
- * verdicts. */
-static void short_steps_have_more_interim_analyses(void **state)
+static void records_say_how_they_were_planned(void **state)
 {
     (void)state;
-    uint64_t seed = 4, short_ns[3] = {1900000, 1950000, 1900000},
-             long_ns[3] = {1900000, 2100000, 2200000};
-    const change none = {.wall = 0};
-    res_record *fast = process(&none, false, &seed), *slow = process(&none, false, &seed);
-    res_versus v;
-    res_versus_begin(&v, 0);
-    v.options.interim = RES_INTERIM_SHORT;
-    uint64_t *const kept[2] = {fast->wall_ns, slow->wall_ns};
-    const size_t counts[2] = {fast->step_count, slow->step_count};
-    fast->wall_ns = short_ns;
-    slow->wall_ns = long_ns;
-    fast->step_count = slow->step_count = 3;
-    res_compared cell = {.pairs = 0, .a = {fast, slow}, .b = {fast, slow}};
-    assert_int_equal(res_compared_interim(&v, &cell), RES_INTERIM_USUAL);
-    cell.pairs = 2;
-    assert_int_equal(res_compared_interim(&v, &cell), RES_INTERIM_SHORT);
-    cell.b[0] = slow;
-    assert_int_equal(res_compared_interim(&v, &cell), RES_INTERIM_USUAL);
-    cell.b[0] = fast;
-    v.options.interim = RES_INTERIM_USUAL;
-    assert_int_equal(res_compared_interim(&v, &cell), RES_INTERIM_USUAL);
-    v.options.interim = RES_INTERIM_NONE;
-    assert_int_equal(res_compared_interim(&v, &cell), RES_INTERIM_NONE);
-    fast->wall_ns = kept[0];
-    slow->wall_ns = kept[1];
-    fast->step_count = counts[0];
-    slow->step_count = counts[1];
-    res_versus_free(&v);
-    res_record_free(fast);
-    res_record_free(slow);
-}
-
-static void records_say_whether_verdicts_ended_them(void **state)
-{
-    (void)state;
-    assert_true(paired_with_interim("{\"pairs\": 0, \"precision\": 0.0}"));
-    assert_false(paired_with_interim("{\"pairs\": 8, \"precision\": 0.0}"));
-    assert_false(paired_with_interim("{\"pairs\": 0, \"precision\": 0.01}"));
+    assert_int_equal(plan_of("comparison", "{\"plan\": \"6,12,24\"}", false), RES_PLAN_USUAL);
+    assert_int_equal(plan_of("comparison", "{\"plan\": \"6,12\"}", true), RES_PLAN_TWELVE);
+    assert_int_equal(plan_of("comparison", "{\"plan\": \"once\"}", false), RES_PLAN_ONCE);
+    /* Those of earlier versions, by their options; the first pair says whether steps are short. */
+    const char *open = "{\"pairs\": 0, \"precision\": 0.0}";
+    assert_int_equal(plan_of("options", open, false), RES_PLAN_OLD);
+    assert_int_equal(plan_of("options", open, true), RES_PLAN_OLD_SHORT);
+    assert_int_equal(plan_of("options", "{\"pairs\": 8, \"precision\": 0.0}", false),
+                     RES_PLAN_ONCE);
+    assert_int_equal(plan_of("options", "{\"pairs\": 0, \"precision\": 0.01}", false),
+                     RES_PLAN_ONCE);
     /* Those of a run or a suite have neither. */
-    assert_false(paired_with_interim("{\"steps\": 8}"));
-    assert_false(paired_with_interim(NULL));
+    assert_int_equal(plan_of("options", "{\"steps\": 8}", false), RES_PLAN_ONCE);
+    assert_int_equal(plan_of(NULL, NULL, false), RES_PLAN_ONCE);
+}
+
+/* ---- slow processes ------------------------------------------------------------------------- */
+
+static void slow_processes_are_told_and_count(void **state)
+{
+    (void)state;
+    judged *j = judge((change){.wall = 0}, 0.03, false, false);
+    bn_status st = {0};
+    bn_text text = {0};
+    assert_int_equal(j->cell.comparison.verdict, RES_EQUIVALENT);
+    assert_false(j->versus.b_slow);
+    /* A quarter of B takes one and a half times as long: too few of twelve for the count. */
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < j->b[4 * i]->step_count; k++)
+            j->b[4 * i]->wall_ns[k] = j->b[4 * i]->wall_ns[k] * 3 / 2;
+    assert_ok(res_versus_judge(&j->versus, &st), &st);
+    res_headline head = res_compared_headline(&j->versus, &j->cell);
+    res_versus_sum sum = res_versus_add_up(&j->versus);
+    assert_int_equal(head.verdict, RES_UNEVEN);
+    assert_int_equal(sum.uneven, 1);
+    assert_int_equal(sum.inconclusive, 1);
+    assert_int_equal(sum.undecided + sum.equivalent, 0);
+    assert_true(res_compared_open(&j->versus, &j->cell));
+    assert_false(res_compared_decided(&j->versus, &j->cell));
+    assert_int_equal(j->versus.slow.slow[1], 3);
+    assert_int_equal(j->versus.slow.of[1], PAIRS);
+    assert_int_equal(j->versus.slow.slow[0], 0);
+    assert_false(j->versus.b_slow);
+    res_compared_put_slow(&j->cell, RES_MEASURE_WALL, &text);
+    assert_true(text.length > 0);
+    /* Four experiments like it are no chance. */
+    res_compared cells[4] = {j->cell, j->cell, j->cell, j->cell};
+    j->versus.cells = cells;
+    j->versus.count = 4;
+    assert_ok(res_versus_judge(&j->versus, &st), &st);
+    assert_true(j->versus.b_slow);
+    assert_true(j->versus.slow_p < 0.001);
+    assert_int_equal(j->versus.slow.slow[1], 12);
+    /* As controls they are A's. */
+    for (size_t i = 1; i < 4; i++)
+        cells[i].control = true;
+    assert_ok(res_versus_judge(&j->versus, &st), &st);
+    assert_false(j->versus.b_slow);
+    assert_int_equal(j->versus.slow.slow[0], 9);
+    assert_int_equal(j->versus.slow.of[0], 7 * PAIRS);
+    j->versus.cells = &j->cell;
+    bn_text_free(&text);
+    release(j);
 }
 
 int main(void)
@@ -421,8 +442,8 @@ int main(void)
         cmocka_unit_test(what_is_undecided_is_not_counted_as_not_slower),
         cmocka_unit_test(what_failed_is_not_counted_as_not_slower),
         cmocka_unit_test(a_control_alarms_by_any_measure),
-        cmocka_unit_test(short_steps_have_more_interim_analyses),
-        cmocka_unit_test(records_say_whether_verdicts_ended_them),
+        cmocka_unit_test(records_say_how_they_were_planned),
+        cmocka_unit_test(slow_processes_are_told_and_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

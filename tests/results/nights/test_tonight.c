@@ -13,7 +13,7 @@
 #include "tests/support/test_runtime.h"
 
 #define CELLS     4
-#define PROCESSES 5
+#define PROCESSES 6
 #define STEPS     9
 #define NIGHTS    31
 #define MOST      ((size_t)NIGHTS * CELLS * PROCESSES)
@@ -359,7 +359,7 @@ static void a_slower_machine_is_no_build(void **state)
                      .machine = 0.06,
                      .controls = true};
     size_t machine = 0;
-    begin_world(p, &w, 3);
+    begin_world(p, &w, 5);
     for (int night = 0; night < 20; night++) {
         pass(p, night);
         if (night >= w.step_at)

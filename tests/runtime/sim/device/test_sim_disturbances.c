@@ -238,6 +238,28 @@ static void a_process_has_one_factor(void **state)
     assert_true(again[0] != first[7]);
 }
 
+/* A share of the processes takes a multiple in all executions, and the others are as without. */
+static void a_share_of_processes_is_slow(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 300, COUNT = 3 };
+    double x[COUNT], usual[COUNT];
+    int slow = 0;
+    for (int i = 0; i < PROCESSES; i++) {
+        log_factors("seed=5 process_sd=0.1 slow_rate=0.2 slow_factor=1.5", i, x, COUNT);
+        log_factors("seed=5 process_sd=0.1", i, usual, COUNT);
+        const bool is_slow = x[0] > usual[0] + 0.2;
+        slow += is_slow;
+        for (int k = 0; k < COUNT; k++)
+            assert_true(fabs(x[k] - usual[k] - (is_slow ? log(1.5) : 0)) < 2e-5);
+    }
+    /* Four standard deviations of 6.9. */
+    print_message("# %d of %d are slow\n", slow, PROCESSES);
+    assert_true(slow > 32 && slow < 88);
+    log_factors("seed=5 slow_rate=1 slow_factor=2", 3, x, COUNT);
+    assert_true(fabs(x[0] - log(2)) < 1e-4);
+}
+
 /* All devices of a client, and all executables. */
 static void devices_share_the_factor_of_their_process(void **state)
 {
@@ -347,6 +369,7 @@ int main(void)
         T(host_jitter_changes_the_call),
         T(outliers_have_their_rate_and_factor),
         T(a_process_has_one_factor),
+        T(a_share_of_processes_is_slow),
         T(devices_share_the_factor_of_their_process),
         T(processes_draw_apart),
         T(wandering_forgets_at_its_rate),
