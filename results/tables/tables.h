@@ -166,6 +166,13 @@ void res_table_history(const res_history *history, res_format format, bn_text *o
 
 /* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
 void res_timeline_title(const res_timeline *series, bn_text *out);
+/* A part of a whole, 0 to 1: "49.8 %", "< 0.1 %" for what is less, "unknown" for NaN. */
+res_figure res_percent(double share);
+/* A change, from its ratio: "+5.1 %" for 1.051, "" for NaN; its bounds: "[+4.2, +6.0]". */
+res_figure res_change_shown(double ratio);
+res_figure res_change_range(res_interval ratio);
+/* "lag-1 correlation of nights: 0.31; 98 nights are worth 52" */
+void res_put_correlation(const res_changes *changes, bn_text *out);
 /* Other changes where STRETCH begins: "other build, other host". */
 void res_stretch_cause(const res_stretch *stretch, bn_text *out);
 

@@ -99,9 +99,7 @@ res_figure res_ratio_range(res_interval ratio);
 res_figure res_ratio_alone(double ratio);
 /* "+0.3 % [-1.0, +1.6]"; without the bracket where there are no bounds. */
 res_figure res_share(res_interval share);
-/* A part of a whole, 0 to 1: "49.8 %", "< 0.1 %" for what is less, "unknown" for NaN; its bounds:
- * "[48.1, 51.5]". */
-res_figure res_percent(double share);
+/* The bounds of a res_percent: "[48.1, 51.5]". */
 res_figure res_percent_range(double low, double high);
 /* "97.5 KiB"; "-" below zero. */
 res_figure res_size(int64_t bytes);
