@@ -1,9 +1,10 @@
 /*
  * selftest_statistics.c - bench selftest statistics: the comparisons of results/ on simulated
- * sessions. No plugin is loaded, so it runs in the parent. A row is a scenario with a number of
- * pairs.
+ * sessions, and the history on simulated nights (nights_table.c). No plugin is loaded, so it runs
+ * in the parent. A row of comparisons is a scenario with a number of pairs.
  */
 #include "harness/jobs/jobs.h"
+#include "harness/selftest/nights_priv.h"
 #include "harness/selftest/selftest_priv.h"
 #include "harness/selftest/statistics_priv.h"
 #include "results/tables/tables.h"
@@ -181,11 +182,11 @@ static json_t *trials_json(const selftest_trials *t)
         if (faults & fault_rows[i].bit)
             json_array_append_new(names, json_string(fault_rows[i].name));
     return json_pack(
-        "{ss si sb sf si si so so so so so so so so so sb}", "scenario", t->scenario->name, "pairs",
-        (int)t->pairs, "looks", (int)t->interim, "pairs_used", (double)t->used / n, "families",
-        (int)t->trials, "family", (int)t->family, "false_alarms", share_json(t->alarms, t->trials),
-        "interval_holds", share_json(t->held, t->trials), "bootstrap_holds",
-        share_json(t->bootstrap_held, t->trials), "smallest_visible",
+        "{ss ss si sb sf si si so so so so so so so so so sb}", "part", "comparisons", "scenario",
+        t->scenario->name, "pairs", (int)t->pairs, "looks", (int)t->interim, "pairs_used",
+        (double)t->used / n, "families", (int)t->trials, "family", (int)t->family, "false_alarms",
+        share_json(t->alarms, t->trials), "interval_holds", share_json(t->held, t->trials),
+        "bootstrap_holds", share_json(t->bootstrap_held, t->trials), "smallest_visible",
         real_json(expm1(t->mde / (double)t->promised)), "smallest_visible_found",
         share_json(t->mde_found, t->promised), "effects", effects, "equivalent",
         share_json(t->equivalent, t->trials), "wrongly_equivalent",
@@ -225,6 +226,11 @@ static size_t plan(bool quick, selftest_trials *list)
     return count;
 }
 
+static uint64_t seed_of(const selftest_options *options)
+{
+    return (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
+}
+
 static bn_code run_all(const selftest_options *options, selftest_trials *list, size_t count,
                        bn_status *st)
 {
@@ -241,24 +247,24 @@ static bn_code run_all(const selftest_options *options, selftest_trials *list, s
         snprintf(title, sizeof title, "%s, %s%zu pairs", list[i].scenario->name,
                  list[i].interim ? "up to " : "", list[i].pairs);
         const job_order job = {.title = title, .number = i + 1, .of = count};
-        code =
-            run_row(&list[i], trials,
-                    (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number * 1000003u + row,
-                    &job, st);
+        code = run_row(&list[i], trials, seed_of(options) * 1000003u + row, &job, st);
     }
     return code;
 }
 
-static void print_json(const selftest_trials *list, size_t count)
+static void print_json(const selftest_trials *list, size_t count, const selftest_nights *nights,
+                       size_t night_count)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(all, trials_json(&list[i]));
+    selftest_nights_json(nights, night_count, all);
     cli_json(all);
     json_decref(all);
 }
 
-static void print_people(const selftest_trials *list, size_t count, res_format format)
+static void print_people(const selftest_trials *list, size_t count, const selftest_nights *nights,
+                         size_t night_count, res_format format)
 {
     bn_text text = {0};
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
@@ -274,6 +280,11 @@ static void print_people(const selftest_trials *list, size_t count, res_format f
     write_table(list, count, format, &text);
     if (people)
         bn_text_printf(&text, "\n%s\n", explanation);
+    else
+        bn_text_putc(&text, '\n');
+    selftest_nights_write(nights, night_count, format, &text);
+    if (people)
+        bn_text_putc(&text, '\n');
     if (text.data)
         cli_out("%s", text.data);
     bn_text_free(&text);
@@ -283,20 +294,24 @@ int selftest_statistics(const selftest_options *options)
 {
     bn_status st = {.code = BN_OK};
     selftest_trials list[MOST_ROWS];
+    selftest_nights nights[SELFTEST_NIGHTS_MOST];
     res_format format;
     bool good = true;
     if (res_format_parse(cli_format(&options->output), &format, &st) != BN_OK)
         return (int)cli_complain(&st);
-    const size_t count = plan(options->quick, list);
+    const size_t count = plan(options->quick, list), night_count = selftest_nights_plan(nights);
     job_supervise_begin();
-    if (run_all(options, list, count, &st) != BN_OK)
+    if (run_all(options, list, count, &st) != BN_OK ||
+        selftest_nights_run(options->quick, seed_of(options), nights, night_count, &st) != BN_OK)
         return (int)cli_complain(&st);
     for (size_t i = 0; i < count; i++)
         good = good && selftest_trials_judge(&list[i]) == 0;
+    for (size_t i = 0; i < night_count; i++)
+        good = good && selftest_nights_pass(&nights[i]);
     if (format == RES_TABLE_JSON)
-        print_json(list, count);
+        print_json(list, count, nights, night_count);
     else
-        print_people(list, count, format);
+        print_people(list, count, nights, night_count, format);
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     (people ? cli_tell : cli_say)("statistics: %s", good ? "PASS" : "FAIL");
     return good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
