@@ -161,6 +161,15 @@ static const char *verdict_of(const selftest_nights *t)
     return !t->judged ? "" : selftest_nights_pass(t) ? "PASS" : "FAIL";
 }
 
+/* An empty cell for 0. */
+static void put_known(json_t *row, double value, const char *unit)
+{
+    if (value > 0)
+        res_sheet_put(row, "%.0f%s", value, unit);
+    else
+        res_sheet_put(row, "%s", "");
+}
+
 void selftest_nights_write(const selftest_nights *list, size_t count, res_format format,
                            bn_text *out)
 {
@@ -178,8 +187,8 @@ void selftest_nights_write(const selftest_nights *list, size_t count, res_format
         res_sheet_put(row, "%s", noises[t->noise]);
         res_sheet_put(row, "%.1f", t->rho);
         res_sheet_put(row, "%zu", t->nights);
-        res_sheet_put(row, t->effect > 0 ? "%.0f %%" : "", 100 * t->effect);
-        res_sheet_put(row, t->delay > 0 ? "%zu" : "", t->delay);
+        put_known(row, 100 * t->effect, " %");
+        put_known(row, (double)t->delay, "");
         if (t->figure == SELFTEST_NIGHTS_ALARMS) {
             res_sheet_put(row, "%s", "");
             res_sheet_put(row, "%.1f", a_year(share.estimate));
