@@ -120,11 +120,14 @@ bn_code plot_html_figure(const plot *p, const char *caption, size_t number, bn_t
     bn_text svg = {0};
     bn_code code = plot_render(p, PLOT_SVG, &svg, st);
     if (code == BN_OK) {
-        bn_text_puts(out, "<figure>\n<div class=\"picture\" tabindex=\"0\">");
+        bn_text_puts(out, "<figure");
+        plot_html_statistic(out, p->statistic);
+        bn_text_puts(out, ">\n<div class=\"picture\" tabindex=\"0\">");
         if (!put_svg(p, svg.data, number, out))
             code = bn_fail(st, BN_EXECUTE, "gnuplot drew something that is no SVG");
         bn_text_puts(out, "</div>\n<figcaption>");
         plot_html_text(out, caption);
+        plot_html_statistic_words(out, p->statistic);
         bn_text_puts(out, "</figcaption>\n</figure>\n");
     }
     bn_text_free(&svg);

@@ -231,6 +231,10 @@ bn_code plot_timeline(const res_timeline *timeline, res_metric metric, plot *p, 
     if (timeline->insignificant > 0)
         bn_text_printf(&subtitle, "; %zu of %zu nights indistinguishable from zero",
                        timeline->insignificant, timeline->count);
+    if (timeline->changes.nights >= 2 * RES_LEAST_NIGHTS) {
+        bn_text_puts(&subtitle, "; ");
+        res_put_correlation(&timeline->changes, &subtitle);
+    }
     const plot_words words = {title.data, subtitle.data,
                               plot_badge(timeline->simulated, timeline->experiment)};
     collect(timeline, points, changes, &s);

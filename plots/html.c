@@ -40,11 +40,32 @@ void plot_html_printf(bn_text *out, const char *format, ...)
 
 /* ---- tables ----------------------------------------------------------------------- */
 
-void plot_table_begin(bn_text *out, const char *caption, const char *columns)
+void plot_html_statistic(bn_text *out, plot_statistic statistic)
 {
-    bn_text_puts(
-        out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\">\n<caption><span>");
+    static const char *const names[] = {
+        [PLOT_NONE] = "", [PLOT_MEDIANS] = "medians", [PLOT_MEANS] = "means"};
+    if (statistic != PLOT_NONE)
+        bn_text_printf(out, " data-statistic=\"%s\"", names[statistic]);
+}
+
+void plot_html_statistic_words(bn_text *out, plot_statistic statistic)
+{
+    static const char *const words[] = {
+        [PLOT_NONE] = "",
+        [PLOT_MEDIANS] = " Medians, which need not add up.",
+        [PLOT_MEANS] = " Means, which add up.",
+    };
+    plot_html_text(out, words[statistic]);
+}
+
+void plot_table_begin(bn_text *out, plot_statistic statistic, const char *caption,
+                      const char *columns)
+{
+    bn_text_puts(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\"");
+    plot_html_statistic(out, statistic);
+    bn_text_puts(out, ">\n<caption><span>");
     plot_html_text(out, caption);
+    plot_html_statistic_words(out, statistic);
     bn_text_puts(out, "</span></caption>\n<thead><tr>");
     while (*columns) {
         const size_t length = strcspn(columns, "|");

@@ -191,6 +191,7 @@ static void put_plot(plot *p, const drawing *d)
              BN_FIT(rows->common, 1100), rows->common[0] ? ". " : "");
     const plot_words words = {"Where a step's time goes: mean step by part", subtitle, rows->badge};
     const double head = plot_begin(p, &words, WIDTH, (int)(keys + body + FOOT + 4));
+    p->statistic = PLOT_MEANS;
     legend(p, d, head + 8, true);
     const double top = head + keys + 4;
     plot_margins(p, left, WIDTH - FIGURES, top, top + body);

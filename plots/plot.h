@@ -13,10 +13,15 @@
 #include "results/tables/tables.h"
 
 /* Zero-initialise, release with plot_free. */
+/* What the figures of a table or picture are over processes and steps: means of parts add up to a
+ * step, medians need not. NONE: neither, or it says for itself. */
+typedef enum plot_statistic { PLOT_NONE, PLOT_MEDIANS, PLOT_MEANS } plot_statistic;
+
 typedef struct plot {
     bn_text script;      /* gnuplot's commands and data, all but the terminal's */
     bn_text description; /* in words, for screen readers */
     int width, height;   /* pixels of an SVG; a PNG has twice as many each way */
+    plot_statistic statistic;
 } plot;
 void plot_free(plot *p);
 

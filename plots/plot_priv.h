@@ -130,9 +130,14 @@ void plot_row_title(const plot_row *row, bn_text *out);
 /* ---- HTML (html.c) -------------------------------------------------------------- */
 
 void plot_html_printf(bn_text *out, const char *format, ...) BN_PRINTF(2, 3);
-/* Begins a table that readers can sort. Columns are separated by '|'; '#' before a name marks a
- * column of numbers. Rows are "<tr>", cells, "</tr>". */
-void plot_table_begin(bn_text *out, const char *caption, const char *columns);
+/* Appends data-statistic="medians" or "means", or nothing. */
+void plot_html_statistic(bn_text *out, plot_statistic statistic);
+/* Appends the same in words, to a caption. */
+void plot_html_statistic_words(bn_text *out, plot_statistic statistic);
+/* Begins a table that readers can sort, and says which STATISTIC it shows. Columns are separated by
+ * '|'; '#' before a name marks a column of numbers. Rows are "<tr>", cells, "</tr>". */
+void plot_table_begin(bn_text *out, plot_statistic statistic, const char *caption,
+                      const char *columns);
 void plot_table_end(bn_text *out);
 void plot_cell(bn_text *out, const char *text);
 /* Rows are sorted by VALUE and show TEXT; NaN is an empty cell. */

@@ -92,7 +92,7 @@ static bn_code put_block(const res_collection *block, bool steps, size_t *number
         const char *caption;
     } pictures[] = {
         {plot_speedup, ALL, "Speedup over lazy; whiskers are 95 % intervals over processes."},
-        {plot_ledger, PLAIN, "Mean step by part, each model on a scale of its own."},
+        {plot_ledger, PLAIN, "The step by part, each model on a scale of its own."},
         {plot_ledger, EAGER_TOO, "The same with eager."},
         {plot_overhead, PLAIN, "Overhead of an execution."},
     };

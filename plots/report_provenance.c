@@ -150,7 +150,7 @@ static void put_distinct(const plot_report *report, res_provenance_id member, co
 static void put_records(const plot_report *report, bn_text *out)
 {
     bn_text_puts(out, "<details><summary>Records</summary>\n");
-    plot_table_begin(out, "All records of this page.",
+    plot_table_begin(out, PLOT_NONE, "All records of this page.",
                      "record|model|phase|mode|#graphs|runtime|status");
     for (size_t i = 0; i < report->all->count; i++) {
         const res_record *record = report->all->records[i];

@@ -160,7 +160,7 @@ static bn_code put_chapter(const plot_report *report, const counts *n, const cha
         else
             bn_text_printf(out, "<p data-note=\"none\">%s</p>\n", about->none);
     } else {
-        plot_table_begin(out,
+        plot_table_begin(out, PLOT_NONE,
                          "B against A, with 95 % interval; the minimum detectable effect (MDE); "
                          "what changed with it.",
                          "experiment|measure|#change|#interval|#MDE|attribution");
@@ -206,7 +206,8 @@ static void put_failures(const plot_report *report, const counts *n, bn_text *ou
         return;
     }
     bn_text_puts(out, "<h3 class=\"bad\" data-part=\"failed\">What failed</h3>\n");
-    plot_table_begin(out, "Each failed experiment with its class, and files that cannot be read.",
+    plot_table_begin(out, PLOT_NONE,
+                     "Each failed experiment with its class, and files that cannot be read.",
                      "experiment|class|message|record");
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
@@ -260,7 +261,7 @@ static void put_latest(const plot_report *report, bn_text *out)
     if (count == 0)
         bn_text_puts(out, "<p>No experiment succeeded.</p>\n");
     else
-        plot_table_begin(out, "Median step of one process each, the latest first.",
+        plot_table_begin(out, PLOT_MEDIANS, "The step of one process each, the latest first.",
                          "experiment|#median step|#steps|time (UTC)");
     for (size_t i = 0; i < count && i < LATEST; i++) {
         const double median = res_record_measures(list[i]).wall_ns;

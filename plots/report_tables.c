@@ -121,7 +121,7 @@ static void put_means(const plot_rows *rows, bn_text *out)
     size_t index;
     json_t *mean;
     plot_table_begin(
-        out,
+        out, PLOT_NONE,
         "Geometric means of the speedups over lazy, of the cells that have one. They are not "
         "tested for significance.",
         "runtime|phase|mode|#graphs|#speedup|#95 %|cells");
@@ -177,9 +177,10 @@ static void put_speedups(const plot_rows *rows, bool found, bn_text *out)
         bn_text_puts(out, "</p>\n");
     }
     plot_table_begin(
-        out,
-        "Median step; lazy step over this step, significance at 5 % family-wise over the "
-        "table; overhead of an execution: PJRT time minus device time, \"<\": "
+        out, PLOT_MEDIANS,
+        "The median step of a round, averaged over rounds and processes; the trimmed mean step of "
+        "lazy over that of this row, significance at 5 % family-wise over the table; overhead of "
+        "an execution: PJRT time minus device time, \"<\": "
         "indistinguishable from zero. Intervals are over processes, or over the means of "
         "runs where there are several.",
         "experiment|mode|#processes|#step|#95 %|program|#speedup|#95 %|difference|"
@@ -233,10 +234,9 @@ static void put_ledgers(const plot_rows *rows, bn_text *out)
             bn_text_printf(&columns, "|#%s", bn_part_name((bn_part)part));
     bn_text_puts(&columns, "|#wall");
     bn_text_puts(out, "<h3>Ledger of a step</h3>\n");
-    plot_table_begin(out,
-                     "Median time of each part of a step, over the processes; parts that took no "
-                     "time in any are left out. Medians need not add up; the pictures show means, "
-                     "which do.",
+    plot_table_begin(out, PLOT_MEDIANS,
+                     "Time of each part of a step, over the processes; parts that took no time in "
+                     "any are left out. The pictures show means.",
                      columns.data);
     bn_text_free(&columns);
     for (size_t i = 0; i < rows->count; i++)
@@ -283,8 +283,8 @@ static void put_executions(const plot_rows *rows, bn_text *out)
     json_t *list = plot_rows_list(rows, "executions");
     bn_text_puts(out, "<h3>Executions</h3>\n");
     plot_table_begin(
-        out,
-        "One execution submitted alone (PJRT time, median), the device's part, the rest "
+        out, PLOT_MEDIANS,
+        "One execution submitted alone (PJRT time), the device's part, the rest "
         "(overhead) with its 95 % interval over processes, \"<\": indistinguishable from zero; "
         "compiling and memory. Steps of more than twelve graphs (eager) are left out: bench table "
         "shows them.",

@@ -28,6 +28,7 @@ typedef struct night_side {
     char control[256]; /* its build, which is measured tonight, too; "": it is not */
     char why[1200];    /* of a new build without a control */
     bool lost;         /* records could not be read: BEFORE may be among them */
+    res_night_plan plan;                   /* what tonight can claim */
     res_collection before, tonight, again; /* good records: BEFORE owns its own; AGAIN: controls */
     res_tonight_verdict verdict;
 } night_side;
@@ -54,6 +55,7 @@ typedef struct nightly {
     size_t missing;            /* experiments of last good nights that tonight has no record of */
     size_t unlisted, unread;   /* see night_lost */
     size_t changed, recovered; /* series that changed for the worse, for the better */
+    size_t looks;              /* the most runs that one of tonight's nights in the history pools */
     bn_text words;             /* the report */
     bn_text headline;
 } nightly;
@@ -63,8 +65,10 @@ typedef struct nightly {
 /* Makes the sides of SUITE, reads the records of their last good nights, keeps tonight's builds,
  * and gives the experiments their controls. */
 BN_MUST_USE bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st);
-/* Reports, before measuring, how many pairs a control takes. */
+/* Reports, before measuring, what the night can claim: which slowdown, or that it cannot tell. */
 void night_sides_announce(const nightly *n);
+/* The plans of all sides, as JSON (new reference). */
+json_t *night_plans_json(const nightly *n);
 /* Assigns the good records of tonight and of the controls to the sides. */
 void night_sides_assign(nightly *n);
 /* Whether RECORD, of tonight or of a night before, is of SIDE. */

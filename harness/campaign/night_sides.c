@@ -215,6 +215,46 @@ static bn_code make(nightly *n, suite_spec *suite, const res_night_of *tonight, 
     return code;
 }
 
+static bool is_asked(void *context, const res_experiment *experiment)
+{
+    const res_night_of *tonight = context;
+    for (size_t i = 0; i < tonight->asked_count; i++)
+        if (res_same_request(tonight->asked[i], experiment))
+            return true;
+    return false;
+}
+
+/* Plans the sides. Only a side without a control needs the history, which takes a while. */
+static bn_code plan_sides(nightly *n, res_night_of *tonight, bn_status *st)
+{
+    res_history history = {0};
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < n->side_count && code == BN_OK; i++) {
+        night_side *side = &n->sides[i];
+        const bool on_records = side->before.count > 0 && !side->same && !side->control[0];
+        if (on_records && !history.series) {
+            res_history_options o = res_history_defaults();
+            o.night_hours = tonight->hours;
+            o.now_s = tonight->now_s;
+            o.change.level /= (double)tonight->asked_count;
+            o.wanted = is_asked;
+            o.context = tonight;
+            code = res_history_make(&n->earlier, &o, &history, st);
+        }
+        const res_night_ahead ahead = {.before = &side->before,
+                                       .history = on_records ? &history : NULL,
+                                       .same = side->same,
+                                       .control = side->control[0] != '\0',
+                                       .cells = side->asked,
+                                       .repetitions = side->reached,
+                                       .interim = side->interim,
+                                       .threshold = n->options->fail_if_slower};
+        side->plan = res_night_plan_make(&ahead);
+    }
+    res_history_free(&history);
+    return code;
+}
+
 bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
 {
     res_collection already = {0};
@@ -238,13 +278,15 @@ bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
         night_count_lost(n, n->earlier.damaged, n->earlier.damaged_count);
         night_count_lost(n, already.damaged, already.damaged_count);
     }
-    const res_night_of tonight = {.asked = asked,
-                                  .asked_count = n->asked,
-                                  .records = &already,
-                                  .hours = n->options->night_hours,
-                                  .now_s = n->now_s};
+    res_night_of tonight = {.asked = asked,
+                            .asked_count = n->asked,
+                            .records = &already,
+                            .hours = n->options->night_hours,
+                            .now_s = n->now_s};
     if (code == BN_OK)
         code = make(n, suite, &tonight, st);
+    if (code == BN_OK)
+        code = plan_sides(n, &tonight, st);
     for (size_t i = 0; i < n->side_count; i++)
         n->sides[i].lost = night_lost(n) > 0;
     res_collection_free(&already);
@@ -313,26 +355,97 @@ void night_sides_forget(nightly *n)
 
 /* ---- further pairs -------------------------------------------------------------------------- */
 
+/* Appends WHAT, and "1.2 % to 4.1 %" for several experiments. */
+static void put_detectable(const res_night_plan *plan, const char *what, bn_text *line)
+{
+    bn_text_puts(line, what);
+    if (plan->known > 1)
+        bn_text_printf(line, "%s to ", res_percent(plan->least).text);
+    bn_text_puts(line, res_percent(plan->detectable).text);
+}
+
+/* ": a verdict on 8 experiments, by up to 6 figures each, needs 6 pairs of each; ..." */
+static void put_pairs(const night_side *side, bn_text *line)
+{
+    const res_night_plan *plan = &side->plan;
+    bn_text_printf(line,
+                   ": a verdict on %zu experiment%s, by up to %d figures each, needs %zu pairs of "
+                   "each; the suite has %zu",
+                   plan->cells, plan->cells == 1 ? "" : "s", RES_MEASURE_COUNT, plan->needed,
+                   plan->pairs);
+    if (plan->most > plan->pairs)
+        bn_text_printf(line, ", and those that seem slower then get up to %zu", plan->most);
+    if (plan->claims == RES_CLAIMS_FEW_PAIRS)
+        bn_text_puts(line, ": this night cannot tell");
+    else if (isfinite(plan->detectable))
+        put_detectable(plan, "; smallest detectable slowdown (80 % power): ", line);
+    else
+        bn_text_puts(line,
+                     "; the smallest detectable slowdown is unknown: too few processes in the "
+                     "last good night");
+}
+
+static void put_plan(const night_side *side, bn_text *line)
+{
+    const res_night_plan *plan = &side->plan;
+    switch (plan->claims) {
+    case RES_CLAIMS_NO_BASELINE:
+        bn_text_puts(line, ": this night cannot tell: there is no good night before");
+        break;
+    case RES_CLAIMS_SAME_BUILD:
+        bn_text_puts(line, ": the build of the last good night, which is never slower than itself");
+        break;
+    case RES_CLAIMS_PAIRS:
+    case RES_CLAIMS_FURTHER_PAIRS:
+    case RES_CLAIMS_FEW_PAIRS:
+        put_pairs(side, line);
+        break;
+    case RES_CLAIMS_TWO_NIGHTS:
+        put_detectable(plan,
+                       ": this night alone cannot tell, without a control; smallest slowdown that "
+                       "two nights in a "
+                       "row show (80 % power): ",
+                       line);
+        break;
+    case RES_CLAIMS_FEW_NIGHTS:
+        bn_text_printf(line,
+                       ": this night cannot tell: without a control it takes %d nights to see how "
+                       "nights vary",
+                       RES_LEVEL_NIGHTS);
+        break;
+    }
+}
+
 void night_sides_announce(const nightly *n)
 {
     for (size_t i = 0; i < n->side_count; i++) {
-        const night_side *side = &n->sides[i];
         bn_text line = {0};
-        if (!side->control[0])
-            continue;
-        night_side_name(side, &line);
-        bn_text_printf(&line,
-                       ": a verdict on %zu experiment%s, by up to %d figures each, needs %d pairs "
-                       "of each; the "
-                       "suite has %zu",
-                       side->asked, side->asked == 1 ? "" : "s", RES_MEASURE_COUNT, RES_CLAIM_PAIRS,
-                       side->reached);
-        if (side->interim)
-            bn_text_printf(&line, ", and those that seem slower then get up to %zu",
-                           res_plan_last(RES_NIGHT_PLAN));
+        night_side_name(&n->sides[i], &line);
+        put_plan(&n->sides[i], &line);
         cli_say("bench: %s", line.data);
         bn_text_free(&line);
     }
+}
+
+json_t *night_plans_json(const nightly *n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n->side_count; i++) {
+        const res_night_plan *plan = &n->sides[i].plan;
+        bn_text name = {0}, plain = {0};
+        night_side_name(&n->sides[i], &name);
+        bn_text_plain(&plain, name.data);
+        json_array_append_new(
+            list,
+            json_pack("{so ss sI sI sI sI so so}", "runtime", res_json_text(plain.data), "claims",
+                      res_night_claims_name(plan->claims), "experiments", (json_int_t)plan->cells,
+                      "pairs", (json_int_t)plan->pairs, "needed", (json_int_t)plan->needed, "most",
+                      (json_int_t)plan->most, "detectable", res_json_real(plan->detectable),
+                      "detectable_least", res_json_real(plan->least)));
+        bn_text_free(&name);
+        bn_text_free(&plain);
+    }
+    return list;
 }
 
 bool night_sides_plan(nightly *n)

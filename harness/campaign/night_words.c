@@ -52,9 +52,8 @@ bool night_conclusive(const nightly *n)
 static void put_detectable(const night_sum *sum, double slowdown, bn_text *out)
 {
     if (isfinite(slowdown))
-        bn_text_printf(out, "minimum detectable slowdown (80 %% power%s) %.*f %%",
-                       sum->records ? ", within two nights" : "", slowdown < 0.1 ? 1 : 0,
-                       100 * slowdown);
+        bn_text_printf(out, "minimum detectable slowdown (80 %% power%s) %s",
+                       sum->records ? ", within two nights" : "", res_percent(slowdown).text);
     else
         bn_text_puts(out, "no slowdown was detectable");
 }

@@ -162,14 +162,16 @@ static void put_series(nightly *n, const res_timeline *t, const res_drift *drift
     bn_text_puts(&n->words, "history: ");
     res_timeline_title(t, &n->words);
     if (drift->found)
-        bn_text_printf(&n->words, ": changed by %+.1f %% [%+.1f, %+.1f]%s; %s\n",
-                       100 * (drift->ratio.estimate - 1), 100 * (drift->ratio.low - 1),
-                       100 * (drift->ratio.high - 1), drift->two ? " in two nights" : "",
+        bn_text_printf(&n->words, ": changed by %s %s%s; %s; ",
+                       res_change_shown(drift->ratio.estimate).text,
+                       res_change_range(drift->ratio).text, drift->two ? " in two nights" : "",
                        res_drift_cause_name(drift->cause));
     else
-        bn_text_printf(&n->words, ": %+.1f %% from its level for %zu %s; to be watched\n",
-                       100 * (c->latest.estimate - 1), c->latest_run,
+        bn_text_printf(&n->words, ": %s from its level for %zu %s; to be watched; ",
+                       res_change_shown(c->latest.estimate).text, c->latest_run,
                        c->latest_run == 1 ? "night" : "nights");
+    res_put_correlation(c, &n->words);
+    bn_text_putc(&n->words, '\n');
 }
 
 /* Appends the changes that this night is the first to show, in series of its records. */
@@ -184,9 +186,17 @@ static bn_code put_history(nightly *n, const res_drift_options *options, bn_stat
         code = res_series_tonight(t, options, &drift, st);
         if (code == BN_OK)
             put_series(n, t, &drift);
+        if (t->last < t->count && t->nights[t->last].looks > n->looks)
+            n->looks = t->nights[t->last].looks;
         n->changed +=
             code == BN_OK && drift.found && drift.ratio.low > 1 && res_drift_counts(drift.cause);
     }
+    if (n->looks > 1)
+        bn_text_printf(
+            &n->words,
+            "history: %zu runs of this build in one night, pooled: %zu looks, so an error "
+            "is up to %zu times as likely\n",
+            n->looks, n->looks, n->looks);
     return code;
 }
 
@@ -267,6 +277,7 @@ static bn_code write_page(nightly *n, bn_status *st)
 static bn_code write_site(nightly *n, bn_status *st)
 {
     const night_options *o = n->options;
+    json_t *plans = night_plans_json(n);
     const site_options options = {.store = o->suites->store,
                                   .folder = o->site,
                                   .title = o->site_title,
@@ -277,10 +288,13 @@ static bn_code write_site(nightly *n, bn_status *st)
                                   .words = n->words.data,
                                   .failed = n->failed_experiments,
                                   .missing = n->missing,
+                                  .looks = n->looks,
+                                  .plans = plans,
                                   .conclusive = night_conclusive(n)};
     site_made made = {0};
     const bn_code code = o->site ? site_publish(&options, &n->index, &made, st) : BN_OK;
     res_collection_free(&made.lost);
+    json_decref(plans);
     return code;
 }
 

@@ -1,10 +1,11 @@
 /*
  * selftest_statistics.c - bench selftest statistics: the comparisons of results/ on simulated
- * sessions. No plugin is loaded, so it runs in the parent. A row is a scenario with a number of
- * pairs.
+ * sessions, and the history on simulated nights (nights_table.c). No plugin is loaded, so it runs
+ * in the parent. A row of comparisons is a scenario with a number of pairs.
  */
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/claims_priv.h"
+#include "harness/selftest/nights_priv.h"
 #include "harness/selftest/selftest_priv.h"
 #include "harness/selftest/statistics_priv.h"
 #include "harness/selftest/verdicts_priv.h"
@@ -176,8 +177,8 @@ static json_t *trials_json(const selftest_trials *t)
         if (faults & fault_rows[i].bit)
             json_array_append_new(names, json_string(fault_rows[i].name));
     return json_pack(
-        "{ss si sb sf si si so so so so so so so so sb}", "scenario", t->scenario->name, "pairs",
-        (int)t->pairs, "looks", t->plan != RES_PLAN_ONCE, "pairs_used", (double)t->used / n,
+        "{ss ss si sb sf si si so so so so so so so so sb}", "part", "comparisons", "scenario",
+        t->scenario->name, "pairs", (int)t->pairs, "looks", t->plan != RES_PLAN_ONCE, "pairs_used", (double)t->used / n,
         "families", (int)t->trials, "family", (int)t->family, "false_alarms",
         share_json(t->alarms, t->trials), "interval_holds", share_json(t->held, t->trials),
         "smallest_visible", res_json_real(expm1(t->mde / (double)t->promised)),
@@ -219,6 +220,11 @@ static size_t plan(bool quick, selftest_trials *list)
     return count;
 }
 
+static uint64_t seed_of(const selftest_options *options)
+{
+    return (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
+}
+
 static bn_code run_all(const selftest_options *options, selftest_trials *list, size_t count,
                        bn_status *st)
 {
@@ -235,20 +241,19 @@ static bn_code run_all(const selftest_options *options, selftest_trials *list, s
         snprintf(title, sizeof title, "%s, %s%zu pairs", list[i].scenario->name,
                  list[i].plan != RES_PLAN_ONCE ? "up to " : "", list[i].pairs);
         const job_order job = {.title = title, .number = i + 1, .of = count};
-        code =
-            run_row(&list[i], trials,
-                    (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number * 1000003u + row,
-                    &job, st);
+        code = run_row(&list[i], trials, seed_of(options) * 1000003u + row, &job, st);
     }
     return code;
 }
 
-/* Comparisons of steps, speedup tables, and comparisons of processes some of which are slow. */
+/* Comparisons of steps, speedup tables, comparisons of processes some of which are slow, and
+ * nights. */
 typedef struct simulated {
     selftest_trials trials[MOST_ROWS];
     selftest_claims claims[SELFTEST_MOST_CLAIMS];
     selftest_verdicts verdicts[SELFTEST_MOST_VERDICTS];
-    size_t trial_count, claim_count, verdict_count;
+    selftest_nights nights[SELFTEST_NIGHTS_MOST];
+    size_t trial_count, claim_count, verdict_count, night_count;
 } simulated;
 
 static bool all_pass(const simulated *all)
@@ -260,6 +265,8 @@ static bool all_pass(const simulated *all)
         good = good && selftest_claims_judge(&all->claims[i]) == 0;
     for (size_t i = 0; i < all->verdict_count; i++)
         good = good && selftest_verdicts_judge(&all->verdicts[i]) == 0;
+    for (size_t i = 0; i < all->night_count; i++)
+        good = good && selftest_nights_pass(&all->nights[i]);
     return good;
 }
 
@@ -270,6 +277,7 @@ static void print_json(const simulated *done)
         json_array_append_new(all, trials_json(&done->trials[i]));
     selftest_claims_json(done->claims, done->claim_count, all);
     selftest_verdicts_json(done->verdicts, done->verdict_count, all);
+    selftest_nights_json(done->nights, done->night_count, all);
     cli_json(all);
     json_decref(all);
 }
@@ -295,6 +303,9 @@ static void print_people(const simulated *all, res_format format)
         bn_text_putc(&text, '\n');
     selftest_claims_put(all->claims, all->claim_count, format, &text);
     selftest_verdicts_put(all->verdicts, all->verdict_count, format, &text);
+    selftest_nights_write(all->nights, all->night_count, format, &text);
+    if (people)
+        bn_text_putc(&text, '\n');
     if (text.data)
         cli_out("%s", text.data);
     bn_text_free(&text);
@@ -307,16 +318,19 @@ int selftest_statistics(const selftest_options *options)
     if (res_format_parse(cli_format(&options->output), &format, &st) != BN_OK)
         return (int)cli_complain(&st);
     simulated *all = bn_zalloc(1, sizeof *all);
-    const uint64_t seed = (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
+    const uint64_t seed = seed_of(options);
     all->trial_count = plan(options->quick, all->trials);
     all->claim_count = selftest_claims_plan(options->quick, all->claims);
     all->verdict_count = selftest_verdicts_plan(options->quick, all->verdicts);
+    all->night_count = selftest_nights_plan(all->nights);
     job_supervise_begin();
     bn_code code = run_all(options, all->trials, all->trial_count, &st);
     if (code == BN_OK)
         code = selftest_claims_run(all->claims, all->claim_count, options->quick, seed, &st);
     if (code == BN_OK)
         code = selftest_verdicts_run(all->verdicts, all->verdict_count, options->quick, seed, &st);
+    if (code == BN_OK)
+        code = selftest_nights_run(options->quick, seed, all->nights, all->night_count, &st);
     if (code == BN_OK && format == RES_TABLE_JSON)
         print_json(all);
     else if (code == BN_OK)

@@ -127,8 +127,8 @@ function time(ns) {
 // "+5.1 %" for 1.051; a little less than nothing is nothing.
 function change(ratio) {
   if (!known(ratio)) return "";
-  const percent = Math.round(1000 * (ratio - 1)) / 10 + 0;
-  return (percent < 0 ? "" : "+") + percent.toFixed(Math.abs(percent) < 99.95 ? 1 : 0) + " %";
+  const percent = 100 * (ratio - 1), text = percent.toFixed(Math.abs(percent) < 99.95 ? 1 : 0);
+  return (text === "-0.0" ? "+0.0" : (percent < 0 ? "" : "+") + text) + " %";
 }
 
 function range(low, high) {

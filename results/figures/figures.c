@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MOST_DECIMALS 4 /* of a ratio */
 
@@ -153,6 +154,35 @@ res_figure res_share(res_interval share)
                  100 * share.low, 100 * share.high);
     else if (isfinite(share.estimate))
         snprintf(figure.text, sizeof figure.text, "%+.1f %%", 100 * share.estimate);
+    return figure;
+}
+
+#define SIGNED_PERCENT 28
+
+/* A change that rounds to zero has no sign of less. */
+static const char *signed_percent(double ratio, char text[SIGNED_PERCENT])
+{
+    const double percent = 100 * (ratio - 1);
+    snprintf(text, SIGNED_PERCENT, "%+.*f", fabs(percent) < 99.95 ? 1 : 0, percent);
+    return strcmp(text, "-0.0") == 0 ? "+0.0" : text;
+}
+
+res_figure res_change_shown(double ratio)
+{
+    res_figure figure = {""};
+    char text[SIGNED_PERCENT];
+    if (isfinite(ratio))
+        snprintf(figure.text, sizeof figure.text, "%s %%", signed_percent(ratio, text));
+    return figure;
+}
+
+res_figure res_change_range(res_interval ratio)
+{
+    res_figure figure = {""};
+    char low[SIGNED_PERCENT], high[SIGNED_PERCENT];
+    if (isfinite(ratio.low) && isfinite(ratio.high))
+        snprintf(figure.text, sizeof figure.text, "[%s, %s]", signed_percent(ratio.low, low),
+                 signed_percent(ratio.high, high));
     return figure;
 }
 

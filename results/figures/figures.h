@@ -35,6 +35,9 @@ res_figure res_share(res_interval share);
  * "[48.1, 51.5]". */
 res_figure res_percent(double share);
 res_figure res_percent_range(double low, double high);
+/* A change, from its ratio: "+5.1 %" for 1.051, "" for NaN; its bounds: "[+4.2, +6.0]". */
+res_figure res_change_shown(double ratio);
+res_figure res_change_range(res_interval ratio);
 /* "97.5 KiB"; "-" below zero. */
 res_figure res_size(int64_t bytes);
 /* "4.09 G", "-" when not positive. */

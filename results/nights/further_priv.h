@@ -1,5 +1,5 @@
 /*
- * further_priv.h - the plan of a night's further pairs, for counting its cells.
+ * further_priv.h - the plan of a night's further pairs, for counting its cells; nights of a level.
  */
 #ifndef BENCH_RESULTS_FURTHER_PRIV_H
 #define BENCH_RESULTS_FURTHER_PRIV_H
@@ -24,5 +24,9 @@ bool res_night_candidate(const res_versus *versus, const res_compared *cell);
  * 1995, for one analysis).
  */
 double res_night_planned(const res_versus *versus, const res_compared *cell, res_measure measure);
+
+/* The values of SERIES' nights since its last change, up to the latest; *COUNT of them; for free.
+ */
+double *res_timeline_level(const res_timeline *series, size_t *count);
 
 #endif

@@ -189,7 +189,6 @@ typedef struct nights_room {
     const res_summary **summaries;
     res_process *processes;
     size_t *where, *end, *order;
-    double *values;
 } nights_room;
 
 /* Whether tables refuse METRIC of FIGURES, though processes had a value. */
@@ -199,6 +198,24 @@ static bool is_refused(const res_figures *figures, res_device_remark remark, res
         return figures->refusal != RES_REFUSED_NOTHING;
     return metric == RES_METRIC_DEVICE &&
            (remark == RES_DEVICE_FAR || remark == RES_DEVICE_CONTRARY);
+}
+
+/* Processes of one group are of one run, which may have been continued. Those without one ran
+ * alone: they are of one run as long as res_pool_settle takes them for one. Few processes of other
+ * runs stand between those of one. */
+static size_t looks_of(const res_pool *pool)
+{
+    size_t looks = 0;
+    for (size_t i = 0; i < pool->count; i++) {
+        const res_process *p = &pool->list[i];
+        const size_t least = i > MOST_AT_ONCE ? i - MOST_AT_ONCE : 0;
+        bool known = false;
+        for (size_t k = i; k-- > least && !known;)
+            known = strcmp(pool->list[k].group, p->group) == 0 &&
+                    (p->group[0] || pool->list[k].run == p->run);
+        looks += !known;
+    }
+    return looks;
 }
 
 /* Fills in the figures of NIGHT from its COUNT records PLACES in ITEMS. */
@@ -219,6 +236,7 @@ static void settle_night(res_night *night, const item *items, const size_t *plac
     night->high = over.value.high;
     night->processes = isnan(over.value.estimate) ? 0 : over.processes;
     night->left_out = of.pool.other_builds + of.pool.other_conditions;
+    night->looks = looks_of(&of.pool);
     night->source = figures.source;
     night->remark = res_figures_remark(&figures);
     night->refused = is_refused(&figures, night->remark, metric);
@@ -302,9 +320,13 @@ static void describe_change(const res_timeline *series, const res_change *change
     s->other_host = was->host[0] && is->host[0] && strcmp(was->host, is->host) != 0;
 }
 
-static bn_code make_stretches(res_timeline *series, const res_change_options *options, double *room,
-                              bn_status *st)
+bn_code res_timeline_divide(res_timeline *series, const res_change_options *options, bn_status *st)
 {
+    free(series->stretches);
+    res_changes_free(&series->changes);
+    series->stretches = NULL;
+    series->stretch_count = series->insignificant = 0;
+    series->no_ratios = false;
     series->last = series->count;
     for (size_t i = 0; i < series->count; i++) {
         const res_night *night = &series->nights[i];
@@ -315,12 +337,11 @@ static bn_code make_stretches(res_timeline *series, const res_change_options *op
         series->insignificant += !res_night_significant(night);
     }
     /* Without the nights at or below zero the others would lie too high. */
+    double *room = bn_zalloc(series->count, sizeof *room);
     for (size_t i = 0; i < series->count; i++)
         room[i] = series->no_ratios ? (double)NAN : series->nights[i].value;
     bn_code code = res_changes_find(room, series->count, options, &series->changes, st);
-    if (code != BN_OK)
-        return code;
-    const size_t count = series->changes.count + 1;
+    const size_t count = code == BN_OK ? series->changes.count + 1 : 0;
     series->stretches = bn_zalloc(count, sizeof *series->stretches);
     series->stretch_count = count;
     for (size_t i = 0; i < count; i++) {
@@ -334,7 +355,16 @@ static bn_code make_stretches(res_timeline *series, const res_change_options *op
         if (begin)
             describe_change(series, begin, s);
     }
-    return BN_OK;
+    free(room);
+    return code;
+}
+
+void res_timeline_free(res_timeline *series)
+{
+    free(series->nights);
+    free(series->stretches);
+    res_changes_free(&series->changes);
+    *series = (res_timeline){0};
 }
 
 /* ---- all series --------------------------------------------------------------------------- */
@@ -371,24 +401,20 @@ static bn_code make_series(res_timeline *series, const item *items, size_t count
                            const res_history_options *o, bn_status *st)
 {
     nights_room room = {bn_zalloc(count, sizeof(const res_summary *)),
-                        bn_zalloc(count, sizeof *room.processes),
-                        bn_zalloc(count, sizeof(size_t)),
-                        bn_zalloc(count, sizeof(size_t)),
-                        bn_zalloc(count, sizeof(size_t)),
-                        bn_zalloc(count, sizeof *room.values)};
+                        bn_zalloc(count, sizeof *room.processes), bn_zalloc(count, sizeof(size_t)),
+                        bn_zalloc(count, sizeof(size_t)), bn_zalloc(count, sizeof(size_t))};
     *series = (res_timeline){.experiment = items[0].experiment,
                              .simulated = items[0].summary->simulated,
                              .of_device = o->metric == RES_METRIC_DEVICE ||
                                           o->metric == RES_METRIC_OVERHEAD};
     series->nights = bn_zalloc(count, sizeof *series->nights);
     make_nights(series, items, count, o, &room);
-    const bn_code code = make_stretches(series, &o->change, room.values, st);
+    const bn_code code = res_timeline_divide(series, &o->change, st);
     free(room.summaries);
     free(room.processes);
     free(room.where);
     free(room.end);
     free(room.order);
-    free(room.values);
     return code;
 }
 
@@ -434,11 +460,8 @@ bn_code res_history_make(const res_index *index, const res_history_options *opti
 
 void res_history_free(res_history *history)
 {
-    for (size_t i = 0; i < history->count; i++) {
-        free(history->series[i].nights);
-        free(history->series[i].stretches);
-        res_changes_free(&history->series[i].changes);
-    }
+    for (size_t i = 0; i < history->count; i++)
+        res_timeline_free(&history->series[i]);
     free(history->series);
     *history = (res_history){0};
 }

@@ -31,6 +31,10 @@ typedef struct res_night {
     double low, high; /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
     size_t processes; /* that VALUE is of */
     size_t left_out;  /* good records of other builds or conditions than the latest: see res_pool */
+    /* Runs that VALUE pools: after each of them the series could be looked at, and a run added
+     * since the one before had told nothing makes an error likelier. A run that was killed and
+     * continued, and further pairs of one night, are one. 0: no good record. */
+    size_t looks;
     const char *source; /* of its device time; static */
     res_device_remark remark;
     bool refused;   /* tables refuse its value, which contradicts the rest: NaN */
@@ -79,6 +83,13 @@ typedef struct res_timeline {
     res_changes changes; /* AT is a night; what they say about the latest is about LAST */
     size_t last;         /* the latest night with a value; COUNT: none has one */
 } res_timeline;
+
+/* Finds the changes of SERIES, whose nights are filled in, and divides it there: the members from
+ * STRETCHES on, LAST, INSIGNIFICANT and NO_RATIOS. May be repeated. Fails as res_changes_find does.
+ * Release SERIES with res_timeline_free. */
+BN_MUST_USE bn_code res_timeline_divide(res_timeline *series, const res_change_options *options,
+                                        bn_status *st);
+void res_timeline_free(res_timeline *series);
 
 typedef struct res_history {
     res_metric metric;
@@ -216,6 +227,43 @@ typedef struct res_tonight_verdict {
 BN_MUST_USE bn_code res_tonight_judge(const res_tonight *tonight, res_tonight_verdict *verdict,
                                       bn_status *st);
 void res_tonight_free(res_tonight_verdict *verdict);
+
+/* ---- before a night (plan.c) ------------------------------------------------ */
+
+/* What a night can claim of a runtime by itself. */
+typedef enum res_night_claims {
+    RES_CLAIMS_NO_BASELINE,   /* nothing: there is no good night before */
+    RES_CLAIMS_SAME_BUILD,    /* nothing: the build is that of the last good night */
+    RES_CLAIMS_PAIRS,         /* differences, by the suite's repetitions beside a control */
+    RES_CLAIMS_FURTHER_PAIRS, /* the same, but only where further pairs are run */
+    RES_CLAIMS_FEW_PAIRS,     /* nothing: more repetitions are needed */
+    RES_CLAIMS_TWO_NIGHTS,    /* nothing, without a control; two nights in a row can */
+    RES_CLAIMS_FEW_NIGHTS     /* nothing, and so few nights before do not show how nights vary */
+} res_night_claims;
+const char *res_night_claims_name(res_night_claims claims); /* "pairs", "two-nights", ... */
+
+/* One runtime, before its night. */
+typedef struct res_night_ahead {
+    const res_collection *before; /* good records of its last good night; borrowed */
+    const res_history *history;   /* of wall time, without this night; NULL: unknown */
+    bool same, control;           /* the build is that of BEFORE; else: it is measured, too */
+    size_t cells, repetitions;    /* experiments, and the fewest repetitions of one */
+    bool interim;                 /* what seems slower gets further pairs */
+    double threshold;             /* as of res_versus_begin */
+} res_night_ahead;
+
+typedef struct res_night_plan {
+    res_night_claims claims;
+    size_t cells;
+    size_t pairs, needed, most; /* on a control: repetitions; that any claim needs; with further
+                                   ones */
+    /* The slowdown of wall time, 0.03 for 3 %, that would be found in 80 of 100 such nights (or
+     * pairs of nights) in each experiment whose noise is known; NaN: of none. On a control the
+     * noise is that of the processes of the last good night, else that of nights. */
+    double detectable, least; /* in the noisiest of them, and in the quietest */
+    size_t known;             /* such experiments */
+} res_night_plan;
+res_night_plan res_night_plan_make(const res_night_ahead *ahead);
 
 /* ---- further pairs (further.c) --------------------------------------------- */
 

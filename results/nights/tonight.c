@@ -60,9 +60,7 @@ static void measure_machine(const res_collection *before, const res_collection *
 
 /* ---- on records -------------------------------------------------------------------------- */
 
-/* The values of SERIES' nights since its last change, up to the latest; *COUNT of them; for free.
- */
-static double *level_of(const res_timeline *series, size_t *count)
+double *res_timeline_level(const res_timeline *series, size_t *count)
 {
     const size_t first = series->stretches[series->stretch_count - 1].first;
     double *values = bn_zalloc(series->last + 1, sizeof *values);
@@ -95,7 +93,7 @@ static void widen(res_compared *cell, const res_latest_nights *known,
     c->mde = res_latest_nights_mde(known, 2, RES_DRIFT_LEVEL / (double)count);
     if (known->nights == 0)
         return;
-    const double freedom = (double)known->nights - 1, d = log(ratio);
+    const double freedom = known->freedom, d = log(ratio);
     c->error = known->deviation * sqrt(2);
     const double half = c->error * gsl_cdf_tdist_Qinv(0.025, freedom);
     c->ratio = (res_interval){ratio, exp(d - half), exp(d + half)};
@@ -118,8 +116,8 @@ static void widen_all(const res_tonight *tonight, res_tonight_verdict *verdict)
         res_latest_nights known = {.p = 1};
         size_t count = 0;
         if (series) {
-            double *values = level_of(series, &count);
-            known = res_latest_nights_of(values, count, 1);
+            double *values = res_timeline_level(series, &count);
+            known = res_latest_nights_of(values, count, 1, series->changes.rho);
             free(values);
         }
         widen(cell, &known, &versus->options, versus->count);
@@ -372,11 +370,11 @@ static res_drift_cause cause_of(const res_timeline *series, size_t first, size_t
 /* ---- a series
  * ------------------------------------------------------------------------------------- */
 
-/* Whether two nights, the last of the COUNT nights VALUES, show what one more did not. */
-static bool two_show(const double *values, size_t count, const res_drift_options *options,
-                     res_latest_nights *latest)
+/* Whether two nights, the last of the COUNT nights VALUES of SERIES, show what one more did not. */
+static bool two_show(const res_timeline *series, const double *values, size_t count,
+                     const res_drift_options *options, res_latest_nights *latest)
 {
-    *latest = res_latest_nights_of(values, count, 2);
+    *latest = res_latest_nights_of(values, count, 2, series->changes.rho);
     return latest->each && latest->p <= RES_DRIFT_LEVEL / (double)options->family &&
            fabs(log(latest->ratio.estimate)) >= log1p(options->change.least_effect);
 }
@@ -405,7 +403,7 @@ static bn_code was_known(const res_timeline *series, const res_stretch *stretch,
         *known = *known || off < RES_LEAST_NIGHTS;
     }
     for (size_t end = stretch->first + 1; code == BN_OK && end <= series->last; end++)
-        *known = *known || (two_show(values + begin, end - begin, options, &latest) &&
+        *known = *known || (two_show(series, values + begin, end - begin, options, &latest) &&
                             same_way(latest.ratio, stretch->ratio));
     res_changes_free(&found);
     free(values);
@@ -436,9 +434,9 @@ static void new_nights(const res_timeline *series, const res_drift_options *opti
     const size_t before = night_before(series, series->last);
     size_t count = 0;
     res_latest_nights latest, yesterday;
-    double *values = level_of(series, &count);
-    if (before > first && two_show(values, count, options, &latest) &&
-        !(two_show(values, before - first + 1, options, &yesterday) &&
+    double *values = res_timeline_level(series, &count);
+    if (before > first && two_show(series, values, count, options, &latest) &&
+        !(two_show(series, values, before - first + 1, options, &yesterday) &&
           same_way(yesterday.ratio, latest.ratio)))
         *drift = (res_drift){
             .found = true,

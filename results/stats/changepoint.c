@@ -18,12 +18,14 @@
  *
  * Differences from Hunter:
  * - Values are logs, so that a change is a ratio.
- * - They are cut at three robust standard deviations from the stretch's median, or two
+ * - They are cut some robust standard deviations from the stretch's median (res_cut_nights), or two
  *   slow nights would be a change. Hence no change has fewer than RES_LEAST_NIGHTS on a side.
+ * - Nights are alike (correlation.c). So Student's t is divided by how much further a difference of
+ *   two means of such nights strays, and its degrees of freedom are what the nights are worth.
  * - The place was chosen for being the best, so its p is not that of one test. It is compared
  *   with the level divided by all places that were looked at (Bonferroni). That keeps the
- *   probability of any false change in a series without one below the level, for nights that do
- *   not depend on each other.
+ *   probability of any false change in a series without one below the level, for nights whose
+ *   correlation is at most 0.6 (bench selftest statistics).
  *
  * Each pass is O(n^2) in time and O(n) in memory: it goes down at most DEEPEST times.
  */
@@ -43,7 +45,7 @@
 /* The latest night is predicted from at least so many nights, at this level. */
 #define PREDICT_FROM   8
 #define PREDICT_LEVEL  0.01
-#define SURE           1.3
+#define SURE           1.1
 
 res_change_options res_change_defaults(void)
 {
@@ -59,6 +61,7 @@ typedef struct search {
     size_t *places; /* proposed or kept, ascending */
     size_t count;
     double level; /* of one place */
+    double rho;   /* lag-1 correlation of the nights */
 } search;
 
 /* ---- a stretch -------------------------------------------------------------------- */
@@ -66,7 +69,7 @@ typedef struct search {
 /* Values from FROM to TO into s->cut, which is indexed from 0. */
 static void cut_stretch(search *s, size_t from, size_t to)
 {
-    res_cut_nights(s->x + from, to - from, s->room, s->cut);
+    res_cut_nights(s->x + from, to - from, s->rho, s->room, s->cut);
 }
 
 /* The sum of the distances between VALUE and the COUNT values X. Four sums at a time, since each
@@ -120,15 +123,22 @@ static double squares_about(const double *x, size_t count, double mean)
     return sum;
 }
 
+/* The standard error of the difference of the means of M and of L neighbouring nights, in standard
+ * deviations of a night. */
+static double spread(double rho, double m, double l)
+{
+    return sqrt(res_nights_factor(rho, m) / m + res_nights_factor(rho, l) / l);
+}
+
 /* Student's t of the two sides of K in X, with the variance of both: a short side
  * borrows from the long one. */
-static double student(const double *x, size_t count, size_t k)
+static double student(const double *x, size_t count, size_t k, double rho)
 {
     const double m = (double)k, l = (double)(count - k);
     const double left = gsl_stats_mean(x, 1, k), right = gsl_stats_mean(x + k, 1, count - k);
     const double squares = squares_about(x, k, left) + squares_about(x + k, count - k, right);
     const double deviation = fmax(sqrt(squares / (m + l - 2)), FLOOR);
-    return (right - left) / (deviation * sqrt(1 / m + 1 / l));
+    return (right - left) / (deviation * spread(rho, m, l));
 }
 
 /* Two-sided p of Student's t between FROM, AT and TO; 1 for a side that is too short. */
@@ -137,8 +147,8 @@ static double p_of(search *s, size_t from, size_t at, size_t to)
     if (at < from + LEAST || to < at + LEAST)
         return 1;
     cut_stretch(s, from, to);
-    const double t = student(s->cut, to - from, at - from);
-    return 2 * gsl_cdf_tdist_Q(fabs(t), (double)(to - from - 2));
+    const double t = student(s->cut, to - from, at - from, s->rho);
+    return 2 * gsl_cdf_tdist_Q(fabs(t), res_nights_freedom(s->rho, (double)(to - from), 2));
 }
 
 /* ---- proposals ---------------------------------------------------------------------- */
@@ -249,11 +259,11 @@ static double side_mean(search *s, size_t from, size_t to, double *squares)
 static res_change measure(search *s, size_t i)
 {
     const size_t from = begin_of(s, i), at = s->places[i], to = end_of(s, i);
-    const double freedom = (double)(to - from - 2);
+    const double freedom = res_nights_freedom(s->rho, (double)(to - from), 2);
     double squares = 0;
     const double left = side_mean(s, from, at, &squares), right = side_mean(s, at, to, &squares);
-    const double error = fmax(sqrt(squares / freedom), FLOOR) *
-                         sqrt(1 / (double)(at - from) + 1 / (double)(to - at));
+    const double error = fmax(sqrt(squares / (double)(to - from - 2)), FLOOR) *
+                         spread(s->rho, (double)(at - from), (double)(to - at));
     const double half = error * gsl_cdf_tdist_Qinv(0.025, freedom), log_ratio = right - left;
     return (res_change){
         .at = at,
@@ -299,6 +309,30 @@ static bool settle(search *s)
 
 /* ---- the latest nights ----------------------------------------------------------------- */
 
+/* The log of a change that LEAST nights more show in 4 of 5 cases beside M nights of DEVIATION, if
+ * nights have the correlation RHO. To detect it so often takes 0.84 more than the critical t; that
+ * the place has to be found as well takes the rest of SURE (bench selftest statistics). */
+static double needed(const search *s, double rho, size_t m, double deviation)
+{
+    const double freedom = res_nights_freedom(rho, (double)m, 1);
+    return (gsl_cdf_tdist_Qinv(s->level / 2, freedom) + SURE) * deviation *
+           spread(rho, LEAST, (double)m);
+}
+
+/* The same with the correlation that the series would then have: a change at its end raises it
+ * where nights are few. The latest nights stand for those after the change. */
+static double detectable(const search *s, size_t m, double deviation)
+{
+    double *then = bn_zalloc(s->n + LEAST, sizeof *then);
+    const double step = needed(s, s->rho, m, deviation);
+    memcpy(then, s->x, s->n * sizeof *then);
+    for (size_t i = s->n; i < s->n + LEAST; i++)
+        then[i] = then[i - LEAST] + step;
+    const double rho = fmax(s->rho, res_nights_correlation(then, s->n + LEAST));
+    free(then);
+    return needed(s, rho, m, deviation);
+}
+
 /* Compares the latest night with those since the last change. The last two nights are left out of
  * that range, since both may be of something new. */
 static void predict(search *s, const res_change_options *options, res_changes *found)
@@ -308,9 +342,10 @@ static void predict(search *s, const res_change_options *options, res_changes *f
         return;
     const size_t to = s->n - (LEAST - 1), m = to - from;
     double squares = 0;
-    const double mean = side_mean(s, from, to, &squares), freedom = (double)(m - 1);
-    const double deviation = fmax(sqrt(squares / freedom), FLOOR);
-    const double error = deviation * sqrt(1 + 1 / (double)m);
+    const double mean = side_mean(s, from, to, &squares);
+    const double freedom = res_nights_freedom(s->rho, (double)m, 1);
+    const double deviation = fmax(sqrt(squares / (double)(m - 1)), FLOOR);
+    const double error = deviation * spread(s->rho, 1, (double)m);
     const double half = error * gsl_cdf_tdist_Qinv(PREDICT_LEVEL / 2, freedom);
     const double latest = s->x[s->n - 1] - mean;
     found->latest = (res_interval){exp(latest), exp(-half), exp(half)};
@@ -322,10 +357,7 @@ static void predict(search *s, const res_change_options *options, res_changes *f
             break;
         found->latest_run++;
     }
-    /* To detect a change in 4 of 5 cases takes 0.84 more than the critical t. The place has to be
-     * found as well, which takes about as much again (test_changepoint.c). */
-    const double needed = gsl_cdf_tdist_Qinv(s->level / 2, freedom) + SURE;
-    found->mde = expm1(needed * deviation * sqrt(1 / (double)LEAST + 1 / (double)m));
+    found->mde = expm1(detectable(s, m, deviation));
 }
 
 /* ---- all of it --------------------------------------------------------------------------- */
@@ -370,7 +402,8 @@ static bn_code check(const res_change_options *options, bn_status *st)
 bn_code res_changes_find(const double *values, size_t count, const res_change_options *options,
                          res_changes *found, bn_status *st)
 {
-    *found = (res_changes){.noise = (double)NAN, .latest_p = (double)NAN, .mde = (double)NAN};
+    *found = (res_changes){
+        .noise = (double)NAN, .latest_p = (double)NAN, .mde = (double)NAN, .rho = (double)NAN};
     found->latest = (res_interval){(double)NAN, (double)NAN, (double)NAN};
     bn_code code = check(options, st);
     if (code != BN_OK)
@@ -384,6 +417,8 @@ bn_code res_changes_find(const double *values, size_t count, const res_change_op
                 .room = reals + 2 * count,
                 .places = sizes + count};
     found->list = list;
+    found->nights = s.n;
+    found->rho = s.rho = res_nights_correlation(s.x, s.n);
     if (s.n < 2 * LEAST)
         goto out;
     find(&s, options);

@@ -330,6 +330,33 @@ void res_slow_add(res_slow_counts *counts, const res_comparison *c, const res_co
  * exact (R. A. Fisher: hypergeometric); 1 where B has none. */
 double res_slow_p(const res_slow_counts *counts);
 
+/* ---- nights that are alike (correlation.c) --------------------------------- */
+
+/*
+ * The lag-1 correlation of the COUNT logs X of nights, in order of time, from 0 to 0.95. It comes
+ * from differences, which a change of level hardly touches: with D_k the mean square of differences
+ * over k nights (without those beyond three robust standard deviations),
+ *
+ *     1 + r + r^2 = D_3 / D_1
+ *
+ * Few nights know it badly, so it is drawn towards 0.3, which counts for 30 nights, and half a
+ * standard error is added:
+ *
+ *     rho = (COUNT r + 30 * 0.3) / (COUNT + 30) + 0.5 / sqrt(COUNT + 30)
+ *
+ * Fewer than 12 nights do not show it: 0.3.
+ */
+double res_nights_correlation(const double *x, size_t count);
+/* How many times the variance of a mean of COUNT (1 or more) neighbouring nights is that of as many
+ * nights that do not depend on each other: 1 + 2 sum over j < COUNT of (1 - j / COUNT) RHO^j. */
+double res_nights_factor(double rho, double count);
+/* How many nights that do not depend on each other say as much as COUNT: COUNT (1 - RHO) /
+ * (1 + RHO). */
+double res_nights_worth(double rho, double count);
+/* Degrees of freedom of the variance of COUNT nights about MEANS means: what they are worth less
+ * MEANS, at least 1. */
+double res_nights_freedom(double rho, double count, double means);
+
 /* ---- change points (changepoint.c) -------------------------------------- */
 
 /* Nights that a change has on each side, at least. */
@@ -358,6 +385,8 @@ typedef struct res_changes {
     size_t latest_run;   /* how many of the last RES_LEAST_NIGHTS - 1 nights, up to the latest, lie
                             out of that range, on one side, by at least the least effect */
     double noise;        /* standard deviation of log values since the last change */
+    double rho;          /* lag-1 correlation of the nights: res_nights_correlation */
+    size_t nights;       /* with a value */
     double mde;          /* minimum detectable effect: a change that RES_LEAST_NIGHTS nights more
                           * would show in about 4 of 5 cases: 0.03 is 3 % */
 } res_changes;
@@ -377,7 +406,9 @@ void res_changes_free(res_changes *found);
 
 typedef struct res_latest_nights {
     size_t nights;      /* of the level; 0: too few, and all that follows is unknown: NaN, p is 1 */
+    double rho;         /* lag-1 correlation of the series, as given */
     double deviation;   /* of the log of a night of this level */
+    double freedom;     /* degrees of freedom of DEVIATION */
     res_interval ratio; /* the latest over the level, 95 % */
     double p;           /* of nights of this level to lie so far out, two-sided */
     /* Each of the latest alone lies out, too, at 5 %, one-sided, and by half of what they do
@@ -387,17 +418,20 @@ typedef struct res_latest_nights {
 
 /*
  * Compares the LATEST (1 or more) last ones of the COUNT nights VALUES, in order of time, with the
- * M nights before them, which have had one level. With x the logs, s the standard deviation of the
- * M (cut at three robust ones, so that a night under load does not hide what follows),
+ * M nights before them, which have had one level. RHO is the lag-1 correlation of the series. With
+ * x the logs, s the standard deviation of the M (cut at three robust ones, so that a night under
+ * load does not hide what follows) and g of res_nights_factor,
  *
- *     t = (mean of the latest - mean of the M) / (s sqrt(1 / LATEST + 1 / M)),  M - 1 degrees
+ *     t = (mean of the latest - mean of the M) / (s sqrt(g(LATEST) / LATEST + g(M) / M)),
+ *     M (1 - RHO) / (1 + RHO) - 1 degrees
  *
- * which is the prediction interval for the mean of future observations (G. J. Hahn and W. Q.
- * Meeker, "Statistical Intervals", Wiley 1991, section 4.8). S holds all that differs from night to
- * night, the machine's mood as well as the processes' spread: it is the variance between nights.
- * Values that are not positive and finite are missing nights.
+ * which without correlation is the prediction interval for the mean of future observations (G. J.
+ * Hahn and W. Q. Meeker, "Statistical Intervals", Wiley 1991, section 4.8). S holds all that
+ * differs from night to night, the machine's mood as well as the processes' spread: it is the
+ * variance between nights. Values that are not positive and finite are missing nights.
  */
-res_latest_nights res_latest_nights_of(const double *values, size_t count, size_t latest);
+res_latest_nights res_latest_nights_of(const double *values, size_t count, size_t latest,
+                                       double rho);
 /* The change, as 0.03 for 3 %, that LATEST nights would show at LEVEL in 80 of 100 cases; infinite
  * where nothing is known. */
 double res_latest_nights_mde(const res_latest_nights *known, size_t latest, double level);

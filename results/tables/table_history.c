@@ -38,27 +38,6 @@ static res_figure time_text(double time_s)
     return utc_text(time_s, "%Y-%m-%dT%H:%M:%SZ", "");
 }
 
-/* "+5.1 %" for 1.051. */
-static res_figure change_text(double ratio)
-{
-    res_figure figure = {""};
-    /* Without rounding here, a little less than nothing would be "-0.0 %". */
-    const double percent = round(1000 * (ratio - 1)) / 10 + 0.0;
-    if (isfinite(ratio))
-        snprintf(figure.text, sizeof figure.text, "%+.*f %%", fabs(percent) < 99.95 ? 1 : 0,
-                 percent);
-    return figure;
-}
-
-static res_figure change_range(res_interval ratio)
-{
-    res_figure figure = {""};
-    const double low = 100 * (ratio.low - 1), high = 100 * (ratio.high - 1);
-    if (isfinite(low) && isfinite(high))
-        snprintf(figure.text, sizeof figure.text, "[%+.1f, %+.1f]", low, high);
-    return figure;
-}
-
 /* A name for people: the build's label, else the start of its digest. */
 static res_figure build_text(const res_origin *origin)
 {
@@ -186,8 +165,8 @@ static void put_stretches(const res_timeline *series, res_format format, bn_text
         if (i == 0) {
             res_grid_blank(&grid, 3);
         } else {
-            res_grid_cell(&grid, "%s", change_text(s->ratio.estimate).text);
-            res_grid_cell(&grid, "%s", change_range(s->ratio).text);
+            res_grid_cell(&grid, "%s", res_change_shown(s->ratio.estimate).text);
+            res_grid_cell(&grid, "%s", res_change_range(s->ratio).text);
             res_grid_cell(&grid, "%s", build_text(series->nights[s->before].origin).text);
         }
         res_grid_cell(&grid, "%s", build_text(first->origin).text);
@@ -251,6 +230,13 @@ static void put_limits(const res_timeline *series, res_format format, bn_text *o
     }
 }
 
+void res_put_correlation(const res_changes *changes, bn_text *out)
+{
+    bn_text_printf(out, "lag-1 correlation of nights: %.2f; %zu nights are worth %.0f",
+                   changes->rho, changes->nights,
+                   res_nights_worth(changes->rho, (double)changes->nights));
+}
+
 static void put_latest(const res_timeline *series, res_format format, bn_text *out)
 {
     const res_changes *c = &series->changes;
@@ -265,7 +251,7 @@ static void put_latest(const res_timeline *series, res_format format, bn_text *o
         bn_text_puts(&note, "; too few nights since the last change to judge it");
     } else if (!isnan(c->latest_p)) {
         bn_text_printf(&note, ", %s of its level, 99 of 100 nights lie in %s %%",
-                       change_text(c->latest.estimate).text, change_range(c->latest).text);
+                       res_change_shown(c->latest.estimate).text, res_change_range(c->latest).text);
         if (c->latest_run > 0)
             bn_text_printf(&note, ": outside for %zu night%s; a change has %d or more",
                            c->latest_run, c->latest_run == 1 ? "" : "s", RES_LEAST_NIGHTS);
@@ -273,8 +259,22 @@ static void put_latest(const res_timeline *series, res_format format, bn_text *o
     res_put_note(out, format, note.data ? note.data : "");
     bn_text_clear(&note);
     if (isfinite(c->mde)) {
-        bn_text_printf(&note, "smallest detectable change: %.1f %%, after %d nights", 100 * c->mde,
-                       RES_LEAST_NIGHTS);
+        bn_text_printf(&note, "smallest detectable change: %s, after %d nights",
+                       res_percent(c->mde).text, RES_LEAST_NIGHTS);
+        res_put_note(out, format, note.data ? note.data : "");
+        bn_text_clear(&note);
+    }
+    if (c->nights >= 2 * RES_LEAST_NIGHTS) {
+        res_put_correlation(c, &note);
+        res_put_note(out, format, note.data ? note.data : "");
+        bn_text_clear(&note);
+    }
+    if (night->looks > 1) {
+        bn_text_printf(
+            &note,
+            "%zu runs of this build in the latest night, pooled: %zu looks, so its error "
+            "is up to %zu times as likely",
+            night->looks, night->looks, night->looks);
         res_put_note(out, format, note.data ? note.data : "");
     }
     bn_text_free(&note);
@@ -363,17 +363,17 @@ static json_int_t origin_number(json_t *list, const res_origin **seen, const res
 static json_t *night_json(const res_night *night, json_int_t origin)
 {
     const bool known = isfinite(night->value);
-    return json_pack("{ss so so so so sb sI sI sI ss sI so ss}", "time",
-                     time_text(night->time_s).text, "value_ns", res_json_real(night->value),
-                     "low_ns", res_json_real(night->low), "high_ns", res_json_real(night->high),
-                     "told",
-                     known            ? json_boolean(res_night_significant(night))
-                     : night->refused ? json_false()
-                                      : json_null(),
-                     "refused", (int)night->refused, "processes", (json_int_t)night->processes,
-                     "left_out", (json_int_t)night->left_out, "failed", (json_int_t)night->failed,
-                     "status", bn_code_name(night->status), "origin", origin, "settings",
-                     res_json_text(night->settings), "source", night->source);
+    return json_pack(
+        "{ss so so so so sb sI sI sI sI ss sI so ss}", "time", time_text(night->time_s).text,
+        "value_ns", res_json_real(night->value), "low_ns", res_json_real(night->low), "high_ns",
+        res_json_real(night->high), "told",
+        known            ? json_boolean(res_night_significant(night))
+        : night->refused ? json_false()
+                         : json_null(),
+        "refused", (int)night->refused, "processes", (json_int_t)night->processes, "left_out",
+        (json_int_t)night->left_out, "looks", (json_int_t)night->looks, "failed",
+        (json_int_t)night->failed, "status", bn_code_name(night->status), "origin", origin,
+        "settings", res_json_text(night->settings), "source", night->source);
 }
 
 static json_t *stretch_json(const res_timeline *series, size_t i)
@@ -401,11 +401,12 @@ static json_t *latest_json(const res_timeline *series)
     const res_changes *c = &series->changes;
     if (series->last == series->count)
         return json_null();
-    return json_pack("{sI so so so so sI so so}", "night", (json_int_t)series->last, "ratio",
+    return json_pack("{sI so so so so sI so so sI}", "night", (json_int_t)series->last, "ratio",
                      res_json_real(c->latest.estimate), "low", res_json_real(c->latest.low), "high",
                      res_json_real(c->latest.high), "p", res_json_real(c->latest_p), "out_of_line",
                      (json_int_t)c->latest_run, "noise", res_json_real(c->noise), "visible",
-                     res_json_real(c->mde));
+                     res_json_real(c->mde), "looks",
+                     (json_int_t)series->nights[series->last].looks);
 }
 
 static json_t *series_json(const res_history *history, const res_timeline *series)
@@ -419,11 +420,13 @@ static json_t *series_json(const res_history *history, const res_timeline *serie
     for (size_t i = 0; i < series->stretch_count; i++)
         json_array_append_new(stretches, stretch_json(series, i));
     free(seen);
-    return json_pack("{so ss sb so so so so}", "experiment",
-                     res_experiment_to_json(series->experiment), "metric",
-                     res_metric_name(history->metric), "simulated", (int)series->simulated,
-                     "stretches", stretches, "newest", latest_json(series), "origins", origins,
-                     "nights", nights);
+    const res_changes *c = &series->changes;
+    return json_pack(
+        "{so ss sb so so so so so so}", "experiment", res_experiment_to_json(series->experiment),
+        "metric", res_metric_name(history->metric), "simulated", (int)series->simulated,
+        "correlation", res_json_real(c->rho), "worth_nights",
+        res_json_real(res_nights_worth(c->rho, (double)c->nights)), "stretches", stretches,
+        "newest", latest_json(series), "origins", origins, "nights", nights);
 }
 
 /* A line a series: indented, they would take a megabyte. */
@@ -445,7 +448,7 @@ static void put_json(const res_history *history, bn_text *out)
 
 static const char csv_heads[] =
     "series|metric|simulated|from|to|nights|gaps|median_ns|ratio|low|high|p|cause|sha256_before|"
-    "label_before|version_before|sha256|label|version";
+    "label_before|version_before|sha256|label|version|correlation";
 
 static void csv_real(res_grid *grid, double value)
 {
@@ -481,11 +484,12 @@ static void csv_row(res_grid *grid, const char *title, const res_history *histor
     res_grid_cell(grid, "%s", is->sha256);
     res_grid_cell(grid, "%s", is->label);
     res_grid_cell(grid, "%s", is->version);
+    csv_real(grid, series->changes.rho);
 }
 
 static void put_csv(const res_history *history, bn_text *out)
 {
-    res_grid grid = res_grid_make("lllllllllllllllllll");
+    res_grid grid = res_grid_make("llllllllllllllllllll");
     res_grid_row(&grid, csv_heads);
     for (size_t i = 0; i < history->count; i++) {
         bn_text title = {0};

@@ -145,6 +145,8 @@ void res_table_history(const res_history *history, res_format format, bn_text *o
 
 /* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
 void res_timeline_title(const res_timeline *series, bn_text *out);
+/* "lag-1 correlation of nights: 0.31; 98 nights are worth 52" */
+void res_put_correlation(const res_changes *changes, bn_text *out);
 /* Other changes where STRETCH begins: "other build, other host". */
 void res_stretch_cause(const res_stretch *stretch, bn_text *out);
 

@@ -99,6 +99,19 @@ faults=$(fault_of 0)
 faults+=$(page "$folder/page.html" 2>&1)
 grep -q '<title>Last &lt;night&gt;</title>' "$folder/page.html" || faults+="no title"
 report "a page that needs nothing else" "$faults"
+report "tables and pictures say whether they show medians or means" "$(
+    "$python" - "$folder/page.html" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+tables = re.findall(r'<h3>([^<]*)</h3>\s*(?:<p[^>]*>.*?</p>\s*)*<div class="scroll" tabindex="0"><table class="sortable"([^>]*)>', text)
+said = {title: attributes for title, attributes in tables}
+for title in ("Speedup over lazy", "Ledger of a step", "Executions"):
+    if ' data-statistic="medians"' not in said.get(title, ""):
+        print("%s: %s" % (title, said.get(title)))
+if text.count('<figure data-statistic="means">') < 1:
+    print("no picture of means")
+PYTHON
+)"
 report "one picture has the speedups of its runtime" "$(
     pictures=$(grep -o '<title>Bars of speedup' "$folder/page.html" | wc -l)
     [ "$pictures" -eq 1 ] || echo "$pictures pictures"

@@ -56,13 +56,21 @@ ends() {
     [ "$status" -ne 4 ] || ! grep -q '<strong>0</strong> slower' "$folder/page/index.html" ||
         echo "the page counts no slower ones"
 }
+# planned TEXT...: faults of a night with --site "$folder/site-of" whose verdict's data lack a TEXT.
+planned() {
+    local text
+    for text in "$@"; do
+        grep -qF -- "$text" "$folder/site-of/data"/verdict-* || echo "not in the verdict's data: $text"
+    done
+    rm -rf "$folder/site-of"
+}
 # The last line of the night.
 said() { tail -n 1 "$folder/out"; }
 
 # ---- nights that are measured --------------------------------------------------------
 refuses "a format that a night does not have" 1 "text|narrow|json" -- \
     nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" --format json
-night
+night --site "$folder/site-of"
 report "the first night says that it has nothing to compare with, and keeps its build" "$(
     fault_of 4
     said | grep -q '^nightly: inconclusive: this is the first good night' ||
@@ -74,7 +82,9 @@ report "the first night says that it has nothing to compare with, and keeps its 
     own=$(sha256sum "$plugin" | cut -d ' ' -f 1)
     cmp -s "$plugin" "$store/builds/$own/libpjrt_sim.so" || echo "the build is not kept"
     [ "$(stat -c %a "$store/builds/$own")" = 700 ] || echo "others can look at the build"
+    planned '"claims":"no-baseline","experiments":2,' '"looks":1,'
 )"
+rm -rf "$folder/site-of"
 mkdir "$folder/measured"
 cp "$store"/*.h5 "$folder/measured"
 (cat "$plugin" && echo other) >"$folder/other.so"
@@ -88,7 +98,7 @@ new_store live
 keep "$folder/other.so"
 past 1 1 "$other"
 past 2 1 0000000000000000000000000000000000000000000000000000000000000002
-brief
+brief --site "$folder/site-of"
 report "the build of the last good night is measured alongside a new one" "$(
     [ "$status" -ne 1 ] || echo "an error"
     grep -q '^sim against the build of its last good night, .*, measured again tonight: ' \
@@ -102,8 +112,11 @@ report "the build of the last good night is measured alongside a new one" "$(
     [ "$pairs" -ge 2 ] || echo "not 2 records of the control"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq $((24 + pairs)) ] || echo "not as many of tonight"
     [ "$(ls "$store/builds" | wc -l)" -eq 2 ] || echo "not 2 builds"
+    planned '"claims":"further-pairs","experiments":1,"pairs":2,"needed":5,"most":12,"detectable":0.' \
+        '"looks":1,'
 )"
-brief --keep-builds 1
+rm -rf "$folder/site-of"
+brief --keep-builds 1 --site "$folder/site-of"
 report "the same build is measured once, is never slower, and older builds go" "$(
     fault_of 0
     grep -q '^sim: the build of the last good night, .*; the machine: that build takes ' \
@@ -111,6 +124,8 @@ report "the same build is measured once, is never slower, and older builds go" "
     said | grep -q '^nightly: no slowdown found: the build is that of' || echo "no headline"
     grep -q '^suite tiny: 2 done, 0 skipped as already done, 0 failed; records' "$folder/err" ||
         echo "more was measured"
+    # It is the build of the night before, again: a second look at its value in the history.
+    planned '"claims":"same-build","experiments":1,' '"looks":2,'
     [ "$(ls "$store/builds" | wc -l)" -eq 1 ] || echo "not 1 build"
 )"
 new_store garbage
@@ -273,8 +288,9 @@ report "--keep-builds 0 keeps none, and claims less" "$(
 new_store settings
 past 1 1 - - - values=none,device_us=100
 tonight 2
-night
+night --site "$folder/site-of"
 report "changed settings of a simulated device are a change within the series" "$(
+    planned '"claims":"few-nights","experiments":2,' '"detectable":null'
     ends 4 "the file is the same, but its settings were 'values=none,device_us=100' and are"
     run history --store "$store" --mode lazy
     grep -q 'wall, 2 nights' "$folder/out" || echo "not one series"
@@ -289,8 +305,9 @@ done
 past 1 1.06 "$(digest 1)"
 cp -r "$store" "$folder/one"
 tonight 1.06
-night --keep-builds 0
+night --keep-builds 0 --site "$folder/site-of"
 report "two slow nights in a row are found in the records" "$(
+    planned '"claims":"two-nights","experiments":2,' '"detectable":0.'
     ends 2 'found slower: 2 series changed for the worse' 'changed by +' 'without a control'
 )"
 store=$folder/one

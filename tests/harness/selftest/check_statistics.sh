@@ -15,6 +15,7 @@ report "it passes and says so, and the table is on standard output alone" "$(
     [ "$(tail -n 1 "$folder/err")" = "statistics: PASS" ] || echo "the last line is no verdict"
     grep -q '^\[21/21\] quiet, .*24 pairs: ok' "$folder/err" || echo "no progress"
     holds '
+nights = [r for r in records if r["part"] == "nights"]
 tables = [r for r in records if r.get("kind") == "table"]
 verdicts = [r for r in records if r.get("kind") == "verdicts"]
 records = [r for r in records if "scenario" in r]
@@ -38,6 +39,15 @@ for r in records:
     found = [e["found"]["share"] for e in r["effects"]]
     assert [e["effect"] for e in r["effects"]] == [0.01, 0.02, 0.05]
     assert found == sorted(found), found
+assert {n["figure"] for n in nights} == {"false-change", "found", "found-soon", "detectable", "alarms"}
+for n in nights:
+    share = n["share"]
+    assert n["pass"] is True and share["low"] <= share["share"] <= share["high"], n
+    if n["figure"] == "false-change" and n["judged"]:
+        assert n["series"] >= 250 and share["low"] <= 0.05, n
+    assert (n["alarms_a_year"] is not None) == (n["figure"] == "alarms"), n
+wide = [n for n in nights if n["figure"] == "false-change" and n["nights"] == 365 and n["judged"]]
+assert [n["rho"] for n in wide] == [0, 0.2, 0.4, 0.6], wide
 '
 )"
 

@@ -225,18 +225,23 @@ static void what_was_judged_stays_with_its_night(void **state)
     site_made made;
     bn_status st = {0};
     write_night(b, 1, "aa", 1);
+    json_t *plans = json_pack("[{ss}]", "claims", "few-nights");
     const site_options judged = {.headline = "found slower: 1 of 1 <i>",
                                  .words = "one\ntwo\n",
                                  .failed = 3,
+                                 .looks = 2,
+                                 .plans = plans,
                                  .conclusive = true};
     assert_ok(publish_with(b, judged, &made, &st), &st);
     write_night(b, 2, "aa", 1);
     publish(b);
     char *verdict = read_file(b, "data/verdict-20260101T020000.js");
-    assert_string_equal(
-        verdict, "bench_data(\"verdict-20260101T020000\",{\"headline\":\"found slower: "
-                 "1 of 1 \\u003ci>\",\"words\":\"one\\ntwo\\n\",\"failed\":3,"
-                 "\"missing\":0,\"told\":true});\n");
+    assert_string_equal(verdict,
+                        "bench_data(\"verdict-20260101T020000\",{\"headline\":\"found slower: "
+                        "1 of 1 \\u003ci>\",\"words\":\"one\\ntwo\\n\",\"failed\":3,"
+                        "\"missing\":0,\"looks\":2,\"plans\":[{\"claims\":\"few-nights\"}],"
+                        "\"told\":true});\n");
+    json_decref(plans);
     free(verdict);
     assert_int_equal(count_files(b, "verdict-"), 1);
 }

@@ -50,6 +50,9 @@ static void nights_gather_processes_of_one_build(void **state)
     assert_int_equal(series->count, 4);
     const res_night *night = series->nights;
     assert_int_equal(night[0].processes, 3);
+    assert_int_equal(night[0].looks, 3); /* each alone, more than ten minutes apart */
+    assert_int_equal(night[1].looks, 1);
+    assert_int_equal(night[2].looks, 0);
     assert_int_equal(night[0].failed, 1);
     assert_int_equal(night[0].status, BN_OK);
     /* 1, 1.4 and 1.1 of the second build's half; t(0.975, 2) = 4.3027 on their logs. */
@@ -68,6 +71,52 @@ static void nights_gather_processes_of_one_build(void **state)
     assert_int_equal(series->stretch_count, 1);
     assert_int_equal(series->stretches[0].gaps, 1);
     assert_int_equal(series->last, 3);
+    res_history_free(&history);
+    res_index_free(&index);
+}
+
+/* A record of the group GROUP at TIME of a night. */
+static void write_grouped(const place *p, const char *time, int number, const char *group)
+{
+    bn_status st = {0};
+    char path[600];
+    res_record *r = fixture_record(&fixture_lazy, 20);
+    snprintf(r->id, sizeof r->id, "20260101T%s.000000000Z-h-1-%d", time, number);
+    json_decref(r->provenance);
+    r->provenance = json_pack("{s{ss} s{ss si si}}", "runtime", "sha256", fixture_digest("aa"),
+                              "group", "id", group, "process", number + 1, "processes", 2);
+    assert_ok(res_store_write(p->store, r, path, sizeof path, &st), &st);
+    res_record_free(r);
+}
+
+/* A run that was continued is one look; the same build again is another. */
+static void runs_of_a_night_are_looks(void **state)
+{
+    const place *p = *state;
+    res_index index;
+    res_history history;
+    bn_text out = {0};
+    write_grouped(p, "020000", 0, "g1");
+    write_grouped(p, "030000", 1, "g1");
+    write_grouped(p, "030100", 2, "g2");
+    write_grouped(p, "031500", 3, "g2");
+    make_history(p, &index, &history);
+    assert_int_equal(history.series[0].count, 1);
+    assert_int_equal(history.series[0].nights[0].processes, 4);
+    assert_int_equal(history.series[0].nights[0].looks, 2);
+    res_table_history(&history, RES_TABLE_JSON, &out);
+    json_t *all = json_loads(out.data, 0, NULL);
+    const json_t *series = json_array_get(all, 0);
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(series, "newest"), "looks")), 2);
+    assert_int_equal(json_integer_value(json_object_get(
+                         json_array_get(json_object_get(series, "nights"), 0), "looks")),
+                     2);
+    /* One night does not show it. */
+    assert_near(json_number_value(json_object_get(series, "correlation")), 0.3, 0);
+    assert_near(json_number_value(json_object_get(series, "worth_nights")), 0.7 / 1.3, 1e-9);
+    json_decref(all);
+    bn_text_free(&out);
     res_history_free(&history);
     res_index_free(&index);
 }
@@ -517,6 +566,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(nights_gather_processes_of_one_build),
+        TEST(runs_of_a_night_are_looks),
         TEST(changes_tell_builds_and_hosts),
         TEST(labels_and_files_of_one_night_are_entries),
         TEST(changed_settings_are_a_change_within_a_series),

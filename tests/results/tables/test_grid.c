@@ -27,6 +27,13 @@ static void figures_have_three_digits(void **state)
     assert_string_equal(res_ratio_alone(1.4567).text, "1.46x");
     assert_string_equal(res_ratio_alone(12.34).text, "12.3x");
     assert_string_equal(res_ratio_alone((double)NAN).text, "-");
+    assert_string_equal(res_change_shown(1.0512).text, "+5.1 %");
+    assert_string_equal(res_change_shown(0.9488).text, "-5.1 %");
+    assert_string_equal(res_change_shown(0.9996).text, "+0.0 %"); /* a little less than nothing */
+    assert_string_equal(res_change_shown(3.456).text, "+246 %");
+    assert_string_equal(res_change_shown((double)NAN).text, "");
+    assert_string_equal(res_change_range((res_interval){1, 0.9997, 1.0204}).text, "[+0.0, +2.0]");
+    assert_string_equal(res_change_range((res_interval){1, 0.9, (double)NAN}).text, "");
     assert_string_equal(res_ratio_range((res_interval){1.25, 1.2, 1.349}).text, "[1.20, 1.35]");
     /* An interval without 1 is seen as one. */
     assert_string_equal(res_ratio((res_interval){1.0042, 1.0012, 1.0072}).text, "1.004x");
