@@ -140,7 +140,7 @@ interrupted() {
 }
 
 # busy_stores STORE...: whether one of them says that the machine was busy while its records were
-# measured (docs/measuring.md), or that other programs used a tenth of the cores. A simulated device
+# measured (docs/ledger.md), or that other programs used a tenth of the cores. A simulated device
 # sleeps, so bench may hardly wait during them; but it wakes up later.
 busy_stores() {
     local one

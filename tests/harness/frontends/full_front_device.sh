@@ -141,7 +141,7 @@ PYTHON
 attempt() {
     local number faults=
     : >"$cell/lines"
-    # bench refuses a device time that noise has made wrong (docs/measuring.md).
+    # bench refuses a device time that noise has made wrong (docs/ledger.md).
     for ((number = 1; number <= 2 * processes; number++)); do
         faults=$(one_process $number)
         [ -z "$faults" ] && [ "$(with_times)" -lt "$processes" ] || break
