@@ -590,6 +590,8 @@ double res_measure_threshold(const res_versus *versus, res_measure measure);
 /* How much of the family's level MEASURE of CELL has: this where it decides, else 1. */
 #define RES_WEIGHT_DECIDES 4.0
 double res_measure_weight(const res_compared *cell, res_measure measure);
+/* The size of a family of CELLS cells, all measures of each, as a wall time counts it. */
+double res_wall_family(size_t cells);
 /* The comparison of CELL's MEASURE; NULL where it is not judged. */
 const res_comparison *res_compared_measure(const res_compared *cell, res_measure measure);
 /* "20.0 % slower", "0.52 % less": by how much RATIO says that MEASURE of B differs from A's. */

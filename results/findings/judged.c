@@ -46,6 +46,13 @@ double res_measure_weight(const res_compared *cell, res_measure measure)
     return res_measure_decides(cell, measure) ? RES_WEIGHT_DECIDES : 1;
 }
 
+double res_wall_family(size_t cells)
+{
+    /* Wall and device time, if a profiler has it, and the others. */
+    const double cell = 2 * RES_WEIGHT_DECIDES + (RES_MEASURE_COUNT - 2);
+    return (double)cells * cell / RES_WEIGHT_DECIDES;
+}
+
 const res_comparison *res_compared_measure(const res_compared *cell, res_measure measure)
 {
     if (measure == RES_MEASURE_WALL)

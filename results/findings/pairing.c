@@ -532,7 +532,7 @@ void res_versus_pair_controls(const res_collection *a, const res_collection *b, 
             find(&sides[k], &r->experiment, res_same_request, &of[k]);
         pair_numbered(cell, &of[0], &of[1]);
         cell->plan = plan_of_pairs(cell);
-        note_failures(sides, same, of, cell, &versus->notes);
+        note_failures(sides, same, of, cell, versus);
     }
 }
 
