@@ -202,7 +202,7 @@ void selftest_claims_json(const selftest_claims *list, size_t count, json_t *all
             if (faults & (unsigned)fault_names[f].bit)
                 json_array_append_new(names, json_string(fault_names[f].name));
         json_array_append_new(
-            all, json_pack("{ss ss ss sf si si si si sf so so so so sb so sb}", "kind", "table",
+            all, json_pack("{ss ss ss sf si si si si sf so so so so sb so sb}", "part", "tables",
                            "rows", shape_names[c->rows], "noise", noise_names[c->noise], "drift",
                            c->drift, "calibration_runs", (int)c->runs, "ratios", (int)c->ratios,
                            "processes", (int)c->processes, "tables", (int)c->tables,

@@ -197,7 +197,7 @@ void selftest_verdicts_json(const selftest_verdicts *list, size_t count, json_t 
             json_object_set_new(verdicts, res_verdict_name((res_verdict)k),
                                 json_integer((json_int_t)v->of[k]));
         json_array_append_new(
-            all, json_pack("{ss ss sf sf sf sf si ss si si sf so si si si si sb}", "kind",
+            all, json_pack("{ss ss sf sf sf sf si ss si si sf so si si si si sb}", "part",
                            "verdicts", "draw", draws[v->draw], "spread", v->spread, "slow_a",
                            v->slow[0], "slow_b", v->slow[1], "effect", v->effect, "experiments",
                            (int)v->experiments, "plan", res_plan_name(v->plan), "pairs",

@@ -275,7 +275,7 @@ static void note_drift(const res_speedup *speedup, json_t *notes)
         return;
     bn_text text = {0};
     put_drift(deviation, runs, &text);
-    json_array_append_new(notes, res_json_text(text.data));
+    res_add_note(notes, "drift", text.data, json_array());
     bn_text_free(&text);
 }
 

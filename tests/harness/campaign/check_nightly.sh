@@ -112,7 +112,7 @@ report "the build of the last good night is measured alongside a new one" "$(
     [ "$pairs" -ge 2 ] || echo "not 2 records of the control"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq $((24 + pairs)) ] || echo "not as many of tonight"
     [ "$(ls "$store/builds" | wc -l)" -eq 2 ] || echo "not 2 builds"
-    planned '"claims":"further-pairs","experiments":1,"pairs":2,"needed":5,"most":12,"detectable":0.' \
+    planned '"claims":"further-pairs","experiments":1,"pairs":2,"needed":6,"most":12,"detectable":0.' \
         '"looks":1,'
 )"
 rm -rf "$folder/site-of"

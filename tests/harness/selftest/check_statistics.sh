@@ -16,9 +16,9 @@ report "it passes and says so, and the table is on standard output alone" "$(
     grep -q '^\[21/21\] quiet, .*24 pairs: ok' "$folder/err" || echo "no progress"
     holds '
 nights = [r for r in records if r["part"] == "nights"]
-tables = [r for r in records if r.get("kind") == "table"]
-verdicts = [r for r in records if r.get("kind") == "verdicts"]
-records = [r for r in records if "scenario" in r]
+tables = [r for r in records if r["part"] == "tables"]
+verdicts = [r for r in records if r["part"] == "verdicts"]
+records = [r for r in records if r["part"] == "comparisons"]
 assert len(records) == 21 and len(verdicts) == 8, (len(records), len(verdicts))
 assert len(tables) == 18, len(tables)
 assert {(t["rows"], t["ratios"], t["processes"]) for t in tables} >= {("wide", 34, 4), ("ln", 1, 16)}
