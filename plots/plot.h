@@ -13,7 +13,7 @@
 #include "results/tables/tables.h"
 
 /* Zero-initialise, release with plot_free. */
-/* What the figures of a table or picture are over processes and steps: means of parts add up to a
+/* The figures of a table or picture over processes and steps: means of parts add up to a
  * step, medians need not. NONE: neither, or it says for itself. */
 typedef enum plot_statistic { PLOT_NONE, PLOT_MEDIANS, PLOT_MEANS } plot_statistic;
 

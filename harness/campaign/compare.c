@@ -389,7 +389,7 @@ static int compare_sides(const compare_options *options)
 
 /* ---- the command --------------------------------------------------------------------- */
 
-/* What --help lists, and what these point to. */
+/* Rows of --help, and the variables that they set. */
 typedef struct compare_line {
     compare_options own;
     job_matrix matrix;

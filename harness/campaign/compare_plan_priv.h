@@ -52,7 +52,7 @@ typedef struct compare_plan {
 
 /* The interim analyses that decide the number of pairs; RES_PLAN_ONCE: verdicts do not. */
 res_plan compare_plan_of(const compare_options *options);
-/* What the record of process SIDE of pair NUMBER, from 1, of ROW says of the comparison (new
+/* The comparison in the record of process SIDE of pair NUMBER, from 1, of ROW (new
  * reference): provenance.comparison. A stored comparison is judged by it as it was planned. */
 json_t *compare_plan_describe(const compare_plan *plan, size_t row, int side, size_t number);
 /*

@@ -264,7 +264,7 @@ static double further_ns(const session *s, bool controls)
             continue;
         const double measured = 2e9 * s->plan.list[0][row->experiment].how.min_time;
         const double saved = res_compared_short(cell) ? measured * (1 - 1.0 / SHORT_SHARE) : 0;
-        /* What a process does beside measuring takes some time, too. */
+        /* A process also starts, compiles and ends. */
         sum += fmax(row->pair_ns - saved, row->pair_ns / SHORT_SHARE);
     }
     return sum;

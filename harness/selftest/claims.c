@@ -16,7 +16,7 @@
 /* Three processes know too little of their variance: 73 to 84 of 100 promises hold. */
 #define FEWEST_PROMISED 4
 
-/* What bench calibrate measures: ratios of pairs of modes, of so many processes a run. */
+/* As bench calibrate measures: ratios of pairs of modes, of so many processes a run. */
 #define CALIBRATION_PAIRS     3
 #define CALIBRATION_PROCESSES 8
 

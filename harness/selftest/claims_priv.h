@@ -15,7 +15,7 @@ typedef enum selftest_rows_shape {
     SELFTEST_ROWS_WIDE /* log-uniform, 0.3 to 5 % */
 } selftest_rows_shape;
 
-/* What the processes of a row draw, of mean 0 and standard deviation about 1. */
+/* Noise of the processes of a row, of mean 0 and standard deviation about 1. */
 typedef enum selftest_noise {
     SELFTEST_NOISE_NORMAL,
     SELFTEST_NOISE_T3,     /* Student's t of 3 degrees of freedom: heavy tails */

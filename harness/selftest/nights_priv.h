@@ -19,7 +19,7 @@ typedef enum selftest_night_noise {
     SELFTEST_NIGHTS_LOADS  /* one night in ten takes 10 to 49 % longer */
 } selftest_night_noise;
 
-/* What is counted. */
+/* Counts. */
 typedef enum selftest_night_figure {
     SELFTEST_NIGHTS_FALSE,  /* series without a change in which one is found */
     SELFTEST_NIGHTS_FOUND,  /* series with a change in which it is found, to five nights */

@@ -63,7 +63,7 @@ static void add_slow(bool quick, size_t experiments, selftest_verdicts *list, si
         add(list, count, noises[i], 0, 0, 0, experiments, 0);
 }
 
-/* What interim analyses save: differences, and as many pairs judged once. */
+/* The savings of interim analyses: differences, and as many pairs judged once. */
 static void add_effects(selftest_verdicts *list, size_t *count)
 {
     static const noise noises[] = {

@@ -9,7 +9,7 @@
 
 #include "results/tables/tables.h"
 
-/* What the log of a process draws, of standard deviation about 1. */
+/* Noise of the log of a process, of standard deviation about 1. */
 typedef enum selftest_draw {
     SELFTEST_DRAW_NORMAL,
     SELFTEST_DRAW_T3,    /* Student's t of 3 degrees of freedom: heavy tails */

@@ -41,7 +41,7 @@ struct study {
     size_t count, capacity;
     res_record **records; /* [turn][experiment]; NULL: none. Owned */
     size_t room, turns;   /* that RECORDS has place for; that were begun */
-    /* What counts: experiments whose first process succeeded, and turns that have all of these. */
+    /* Counted: experiments whose first process succeeded, and turns that have all of these. */
     bool *counts;          /* [experiment] */
     size_t *turn;          /* [process] */
     res_measures *measure; /* [process][experiment] */

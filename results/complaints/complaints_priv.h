@@ -64,7 +64,7 @@ size_t rec_stem(const char *name);
  * --------------------------------------------------------------------------------------
  */
 
-/* What a rule is held against. */
+/* The steps that rules are applied to, and room for their values. */
 typedef struct rec_checking {
     const rec_steps *steps;
     rec_checkup *out;

@@ -14,7 +14,7 @@ typedef bool res_cause_test(const res_record *record, const char *word);
 /* A rule. Its file defines res_rule_NAME, and RES_DOCTOR_RULES has a row. */
 typedef struct res_doctor_rule {
     const char *name; /* as JSON and tables have it; no other rule has it */
-    /* What a process would save in a step, or in a start, in ns; NaN: unknown. It may overlap the
+    /* The saving of a process in a step, or in a start, in ns; NaN: unknown. It may overlap the
      * costs of other rules. */
     double (*cost)(const res_process *process);
     /* The finding's count; 0: the rule does not apply to ROW. */

@@ -126,7 +126,7 @@ static bool is_busy(const res_pool *base, const res_pool *other)
     return res_interference_busy(&interference);
 }
 
-/* What RECORD says of the drift of this machine and its runtime. */
+/* The drift of this machine and its runtime, from RECORD. */
 static res_run_drift drift_of(const res_record *record, bool busy)
 {
     const double deviation =

@@ -230,7 +230,7 @@ void res_tonight_free(res_tonight_verdict *verdict);
 
 /* ---- before a night (plan.c) ------------------------------------------------ */
 
-/* What a night can claim of a runtime by itself. */
+/* The claims that a night can make of a runtime by itself. */
 typedef enum res_night_claims {
     RES_CLAIMS_NO_BASELINE,   /* nothing: there is no good night before */
     RES_CLAIMS_SAME_BUILD,    /* nothing: the build is that of the last good night */

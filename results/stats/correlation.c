@@ -15,7 +15,7 @@
 
 /* The constants of this file were chosen by simulation (bench selftest statistics, part nights). */
 
-/* What is taken for the correlation before any night, and for how many nights that counts. */
+/* The correlation assumed before any night, and for how many nights that counts. */
 #define EXPECTED     0.3
 #define COUNTS_FOR   30.0
 /* Fewer nights do not show a correlation: EXPECTED stands for it. */

@@ -106,7 +106,7 @@ typedef struct res_moderated {
     double freedom; /* of ERROR; 0: there is no interval */
     size_t values;
     double own_freedom; /* of the variance of its own values alone */
-    /* What the others predict of the variance of a value; no degrees of freedom: nothing. */
+    /* The variance of a value that the others predict; no degrees of freedom: nothing. */
     double prior_freedom, prior_variance;
     double least_variance; /* of a value, that a table of like rows has */
     res_run_drift drift; /* none by res_moderate: the caller sets it */
@@ -312,8 +312,8 @@ size_t res_pairs_wanted(const res_comparison *comparison, double precision);
 /* Finds the slow processes of A and of B among COUNT pairs of the log ratios D: SLOW[0] and
  * SLOW[1]. Below RES_CLAIM_PAIRS pairs none is found. */
 void res_slow_find(const double *d, size_t count, res_slow slow[2]);
-/* What share of a side's processes may be slow although none of COUNT was: excluded is more than
- * this, at 95 %; 1 of none. */
+/* The share of a side's processes that may be slow although none of COUNT was: excluded is more
+ * than this, at 95 %; 1 of none. */
 double res_slow_not_excluded(size_t count);
 
 /* Slow processes of B and of A over all experiments of a comparison; both processes of a control's

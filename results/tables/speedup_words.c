@@ -237,7 +237,7 @@ static void note_neighbours(const res_speedup *speedup, json_t *notes)
              "Successive steps are correlated: few independent samples per process", &list);
 }
 
-/* What a drift between runs adds to the intervals: DEVIATION[busy], of RUNS[busy] runs; 0: it was
+/* Appends the drift between runs in the intervals: DEVIATION[busy], of RUNS[busy] runs; 0: it was
  * assumed. */
 static void put_drift(const double deviation[2], const size_t runs[2], bn_text *out)
 {

@@ -35,7 +35,7 @@ struct rt_plugin {
     rt_plugin_info *info;
 };
 
-/* What a plugin does with data from the host for which another order than the row-major one is
+/* The handling by a plugin of data from the host for which an order other than row-major is
  * asked for. */
 typedef enum rt_ordering {
     RT_ORDERING_UNKNOWN,    /* so far */

@@ -155,7 +155,7 @@ static void reads_are_found(void **state)
     draws(&p, RES_RULE_READS, 9e5, 1);
 }
 
-/* What a read waits for the device, the step would wait for it without a read. */
+/* Without a read the step would wait as long for the device. */
 static void waiting_in_a_read_is_no_cost_of_it(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void steps_in_flight_hide_what_the_host_does(void **state)
     draws(&p, RES_RULE_INPUT, 3e6, 1);
 }
 
-/* What a start costs comes last, however long it is. */
+/* The cost of a start comes last, however long it is. */
 static void long_starts_are_found_and_come_last(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void long_starts_are_found_and_come_last(void **state)
     free(list);
 }
 
-/* What the one complaint about S says of its place, made of what RULE's complaint has. */
+/* The source location of the one finding on S, by RULE, is WORDS. */
 static void tells_where(store *s, res_rule rule, const char *words)
 {
     res_doctor_finding *list;
@@ -516,7 +516,7 @@ static void wide_intervals_leave_the_bound_unknown(void **state)
     clear(&s);
 }
 
-/* What the device waits for is in no part that has a cause. */
+/* The device waits in a part that has no cause. */
 static void waits_without_a_cause_have_no_bound(void **state)
 {
     (void)state;
@@ -549,7 +549,7 @@ static void the_bound_of_a_step_is_stated(void **state)
     p.device_ns = 4e6;
     p.part_ns[BN_PART_READ] = 5500000;
     is_bound(&p, true, RES_BOUND_READ);
-    /* What an op of the host sends is no batch. */
+    /* Values sent for an op of the host are no batch. */
     p = healthy;
     p.device_ns = 4e6;
     p.part_ns[BN_PART_READ] = 1000000;

@@ -6,7 +6,7 @@
 
 #include "results/tables/tables.h"
 
-/* What the doctor says of S, in FORMAT; the caller frees it. */
+/* The doctor's output on S, in FORMAT; the caller frees it. */
 static bn_text said(store *s, res_format format)
 {
     const res_collection all = {.records = s->records, .count = s->count};
@@ -145,7 +145,7 @@ static void a_traced_step_of_pytorch_xla_wants_dynamo(void **state)
     for (size_t i = 0; i < s.count; i++)
         strcpy(s.records[i]->experiment.phase, "infer");
     says(&s, "(--mode dynamo,", "dynamo-step");
-    /* What JAX has captured it does not trace again. */
+    /* JAX does not trace again what it has captured. */
     s = traced_by("jax", "capture", 0);
     says(&s, "device-bound: ", "1. ");
 }

@@ -243,7 +243,7 @@ static void lost_controls_decide_nothing(void **state)
             assert_true(stored->p_holm >= live.p_holm - 1e-12);
             assert_true(stored->verdict == RES_UNDECIDED || swapped ||
                         stored->verdict == live.verdict);
-            /* What it was before they were part of it. */
+            /* As before they were part of it. */
             p->stored.planned = 0;
             bn_status st = {0};
             assert_ok(res_versus_judge(&p->stored, &st), &st);
@@ -256,7 +256,7 @@ static void lost_controls_decide_nothing(void **state)
     assert_true(differ > 0);
 }
 
-/* What a record claims of its session is a number that somebody wrote. */
+/* A record's claim on its session is a number that anybody may have written. */
 static void sessions_of_impossible_sizes_are_judged(void **state)
 {
     place *p = *state;

@@ -96,7 +96,8 @@ static void few_repetitions_claim_nothing(void **state)
     plan = res_night_plan_make(&ahead);
     assert_claims(&plan, "further-pairs");
     assert_int_equal(plan.most, res_plan_last(RES_NIGHT_PLAN));
-    /* What seems slower by half of 5 % is measured further, so no less is detectable. */
+    /* Experiments that seem slower by half of 5 % are measured further, so no less is detectable.
+     */
     assert_true(plan.detectable > 0.025);
 }
 

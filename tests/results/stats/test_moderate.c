@@ -203,7 +203,8 @@ static void a_calibration_has_a_drift(void **state)
         for (size_t i = 0; i < 10; i++)
             ratios[i] = (res_estimate){means[i], (loud ? 3 : 1) * errors[i], 7, 8};
         const res_run_drift drift = res_run_drift_of(ratios, 2, 5);
-        /* What processes explain is taken off, but never what five runs leave open. */
+        /* The part that processes explain is subtracted, but never the part that five runs leave
+         * open. */
         assert_close(drift.deviation, loud ? 0.00844902573113 : 0.00966810064077, 1e-9);
         assert_close(drift.freedom, 4, 0);
     }
