@@ -1,7 +1,8 @@
 /*
  * night_priv.h - bench nightly: a runtime on two nights (night_sides.c), its verdicts in words
  * (night_words.c), steps of other programs (night_recorded.c), files and experiments that tonight
- * lacks (night_lost.c, night_missing.c), the command (nightly.c).
+ * lacks (night_lost.c, night_missing.c), what it adds to the calibration (night_drift.c), the
+ * command (nightly.c).
  */
 #ifndef BENCH_HARNESS_NIGHT_H
 #define BENCH_HARNESS_NIGHT_H
@@ -134,5 +135,10 @@ void night_put_headline(const nightly *n, bn_text *out);
 int night_exit(const nightly *n);
 /* Whether the night shows or excludes a slowdown, also where something failed. */
 bool night_conclusive(const nightly *n);
+
+/* Adds the ratios of unlike modes of each of tonight's sides to the calibration of the store, a run
+ * each (res_calibration_add). What cannot be added is reported on stderr, and is no failure of the
+ * night. */
+void night_drift_add(const nightly *n);
 
 #endif

@@ -373,6 +373,7 @@ static bn_code conclude(nightly *n, bn_status *st)
     night_put_failures(n);
     night_put_missing(n);
     night_sides_assign(n);
+    night_drift_add(n);
     code = night_sides_judge(n, st);
     for (size_t i = 0; i < n->side_count && code == BN_OK; i++)
         night_put_side(&n->sides[i], &n->words);

@@ -21,6 +21,7 @@
 static const char *const models[] = {"bert", "llama"};
 #define MODELS  (sizeof models / sizeof *models)
 #define MEMBERS 3 /* the first model's; the second has one less */
+#define PAIRS   3 /* ratios of a run: each further member over the first */
 
 typedef struct calibrate_options {
     cli_output output;
@@ -46,6 +47,7 @@ typedef struct calibration {
     size_t counts[MODELS];
     char store[PATH_MAX]; /* of the runs' records */
     char sha256[BN_SHA256_TEXT], machine[256];
+    char pairs[PAIRS][4 * RES_TEXT]; /* names of the ratios */
     size_t number, planned;        /* processes */
     double run_s;                  /* the longest run so far; 0: none */
     res_interference interference; /* of the run under way */
@@ -53,15 +55,20 @@ typedef struct calibration {
 
 /* ---- one run ------------------------------------------------------------------------------ */
 
-/* Adds what the processes of model WHICH say: log ratios of its first member to each further one.
- */
+/* Adds what a process of model WHICH says: log ratios of its first member to each further one. */
 static void add_values(calibration *c, size_t which, const job_kept *kept, size_t process,
                        double *values, size_t processes)
 {
     for (size_t i = 0; i < c->counts[which]; i++)
         res_interference_add_record(&c->interference, kept[i].record);
-    for (size_t i = 1; i < c->counts[which]; i++)
+    for (size_t i = 1; i < c->counts[which]; i++) {
+        const size_t pair = which * (MEMBERS - 1) + i - 1;
+        bn_text name = {0};
         values[(i - 1) * processes + process] = res_turns_log_ratio(kept[i].record, kept[0].record);
+        res_experiment_title(&kept[i].record->experiment, &name);
+        snprintf(c->pairs[pair], sizeof c->pairs[pair], "%s", name.data);
+        bn_text_free(&name);
+    }
     if (!c->sha256[0]) {
         snprintf(c->sha256, sizeof c->sha256, "%s", res_plugin_sha256(kept[0].record));
         snprintf(c->machine, sizeof c->machine, "%s",
@@ -103,11 +110,11 @@ static bn_code measure_process(calibration *c, job_group *group, size_t which, s
 static bn_code measure_run(calibration *c, bn_status *st)
 {
     const size_t processes = (size_t)c->options->matrix.how.processes;
-    double *values = bn_zalloc(RES_CALIBRATION_PAIRS * processes, sizeof *values);
+    double *values = bn_zalloc(PAIRS * processes, sizeof *values);
     double *of[MODELS] = {values, values + (MEMBERS - 1) * processes};
     job_group groups[MODELS];
-    res_calibration_run run = {
-        .began_s = (double)time(NULL), .logs = values, .processes = processes};
+    res_calibration_ratio ratios[PAIRS];
+    res_calibration_run run = {.began_s = (double)time(NULL), .ratios = ratios, .count = PAIRS};
     const uint64_t start = bn_now_ns();
     bn_code code = BN_OK;
     c->interference = (res_interference){0};
@@ -118,6 +125,9 @@ static bn_code measure_run(calibration *c, bn_status *st)
             code = job_interrupted() ? bn_fail(st, BN_CANCELLED, "interrupted")
                                      : measure_process(c, &groups[m], m, p, of[m], st);
     if (code == BN_OK) {
+        for (size_t i = 0; i < PAIRS; i++)
+            ratios[i] = (res_calibration_ratio){c->pairs[i],
+                                                res_estimate_of(values + i * processes, processes)};
         run.busy = res_interference_busy(&c->interference);
         run.sha256 = c->sha256;
         run.machine = c->machine;

@@ -59,16 +59,19 @@ static res_run_drift draw_calibration(const selftest_claims *c, gsl_rng *rng)
 {
     res_estimate ratios[CALIBRATION_PAIRS * 64];
     double deviation[CALIBRATION_PAIRS];
+    size_t pair_of[CALIBRATION_PAIRS * 64];
     const size_t runs = c->runs < 64 ? c->runs : 64;
     for (size_t pair = 0; pair < CALIBRATION_PAIRS; pair++)
         deviation[pair] = draw_deviation(SELFTEST_ROWS_LN, rng);
     for (size_t run = 0; run < runs; run++) {
         const double moved = gsl_ran_gaussian(rng, c->drift);
-        for (size_t pair = 0; pair < CALIBRATION_PAIRS; pair++)
+        for (size_t pair = 0; pair < CALIBRATION_PAIRS; pair++) {
+            pair_of[run * CALIBRATION_PAIRS + pair] = pair;
             ratios[run * CALIBRATION_PAIRS + pair] = draw_ratio(
                 SELFTEST_NOISE_NORMAL, moved, deviation[pair], CALIBRATION_PROCESSES, rng);
+        }
     }
-    return res_run_drift_of(ratios, CALIBRATION_PAIRS, runs);
+    return res_run_drift_of(ratios, pair_of, CALIBRATION_PAIRS * runs);
 }
 
 static res_run_drift drift_of(const selftest_claims *c, gsl_rng *rng)

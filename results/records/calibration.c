@@ -1,10 +1,10 @@
 /*
- * calibration.c - runs of bench calibrate, kept beside the records of a store, and the drift
- * between runs that they show.
+ * calibration.c - runs of bench calibrate and of nights, kept beside the records of a store, and
+ * the drift between runs that they show.
  *
  * STORE/calibration/runs.json is a list of runs: {"began_s", "runtime" (SHA-256), "machine" (host
- * name), "busy", "ratios": [{"log", "error", "processes"}, ...]}. A drift is of one runtime on one
- * machine, and of a busy machine apart from an idle one.
+ * name), "busy", "ratios": [{"pair", "log", "error", "processes"}, ...]}. A drift is of one runtime
+ * on one machine, and of a busy machine apart from an idle one.
  */
 #include "results/records/records_priv.h"
 
@@ -30,12 +30,12 @@ static bool is_run(const json_t *run)
     if (!json_is_string(json_object_get(run, "runtime")) ||
         !json_is_string(json_object_get(run, "machine")) ||
         !json_is_boolean(json_object_get(run, "busy")) ||
-        !json_is_number(json_object_get(run, "began_s")) ||
-        json_array_size(ratios) != RES_CALIBRATION_PAIRS)
+        !json_is_number(json_object_get(run, "began_s")) || json_array_size(ratios) == 0)
         return false;
     json_array_foreach(ratios, index, one)
     {
-        if (!isfinite(json_number_value(json_object_get(one, "log"))) ||
+        if (!json_is_string(json_object_get(one, "pair")) ||
+            !isfinite(json_number_value(json_object_get(one, "log"))) ||
             !json_is_number(json_object_get(one, "log")) ||
             !(json_number_value(json_object_get(one, "error")) > 0))
             return false;
@@ -85,20 +85,30 @@ bn_code res_calibration_read(const char *store, json_t **runs, bn_status *st)
     return code;
 }
 
-static json_t *real_json(double value)
+/* Drops the run of RUNS that ONE replaces: a night that was killed and goes on is one run. */
+static void drop_same(json_t *runs, const json_t *one)
 {
-    return isfinite(value) ? json_real(value) : json_null();
+    static const char *const keys[] = {"began_s", "runtime", "machine"};
+    for (size_t i = json_array_size(runs); i-- > 0;) {
+        bool same = true;
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            same = same && json_equal(json_object_get(json_array_get(runs, i), keys[k]),
+                                      json_object_get(one, keys[k]));
+        if (same)
+            json_array_remove(runs, i);
+    }
 }
 
 bn_code res_calibration_add(const char *store, const res_calibration_run *run, bn_status *st)
 {
     json_t *runs, *ratios = json_array();
     bn_text path = {0};
-    for (size_t i = 0; i < RES_CALIBRATION_PAIRS; i++) {
-        const res_estimate e = res_estimate_of(run->logs + i * run->processes, run->processes);
-        json_array_append_new(ratios,
-                              json_pack("{so so sI}", "log", real_json(e.mean), "error",
-                                        real_json(e.error), "processes", (json_int_t)e.values));
+    for (size_t i = 0; i < run->count; i++) {
+        const res_estimate *e = &run->ratios[i].log;
+        json_array_append_new(
+            ratios, json_pack("{so so so sI}", "pair", res_json_text(run->ratios[i].pair), "log",
+                              res_json_real(e->mean), "error", res_json_real(e->error), "processes",
+                              (json_int_t)e->values));
     }
     json_t *one = json_pack("{sf ss ss sb so}", "began_s", run->began_s, "runtime", run->sha256,
                             "machine", run->machine, "busy", (int)run->busy, "ratios", ratios);
@@ -106,18 +116,23 @@ bn_code res_calibration_add(const char *store, const res_calibration_run *run, b
         json_decref(one);
         return bn_fail(st, BN_INVALID, "a run of the calibration has no finite ratios");
     }
-    bn_code code = res_calibration_read(store, &runs, st);
+    bn_text_printf(&path, "%s/" RES_CALIBRATION_FOLDER, store);
+    bn_code code = bn_make_folder(path.data, st);
+    bn_text_clear(&path);
+    if (code == BN_OK)
+        code = res_calibration_read(store, &runs, st);
     if (code == BN_OK) {
+        drop_same(runs, one);
         json_array_append_new(runs, one);
         char *text = json_dumps(runs, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
         runs_path(store, &path);
         code = bn_file_write_own(path.data, text, strlen(text), st);
         free(text);
-        bn_text_free(&path);
         json_decref(runs);
     } else {
         json_decref(one);
     }
+    bn_text_free(&path);
     return code;
 }
 
@@ -131,27 +146,42 @@ static bool is_of(const json_t *run, const char *sha256, const char *machine, bo
 size_t res_calibration_drift(const json_t *runs, const char *sha256, const char *machine, bool busy,
                              res_run_drift *drift)
 {
-    res_estimate *ratios =
-        bn_zalloc(json_array_size(runs) * RES_CALIBRATION_PAIRS + 1, sizeof *ratios);
-    size_t index, pair, count = 0;
+    res_estimate *ratios = NULL;
+    const char **names = NULL; /* [ratio]: its pair's */
+    size_t *pair = NULL, *times = NULL, index, at, count = 0, most = 0;
     const json_t *run, *one;
+    json_array_foreach(runs, index, run)
+    {
+        count +=
+            is_of(run, sha256, machine, busy) ? json_array_size(json_object_get(run, "ratios")) : 0;
+    }
+    ratios = bn_zalloc(count, sizeof *ratios);
+    names = bn_zalloc(count, sizeof *names);
+    pair = bn_zalloc(2 * count, sizeof *pair);
+    times = pair + count;
+    count = 0;
     json_array_foreach(runs, index, run)
     {
         if (!is_of(run, sha256, machine, busy))
             continue;
-        json_array_foreach(json_object_get(run, "ratios"), pair, one)
+        json_array_foreach(json_object_get(run, "ratios"), at, one)
         {
-            ratios[count * RES_CALIBRATION_PAIRS + pair] =
+            names[count] = json_string_value(json_object_get(one, "pair"));
+            while (strcmp(names[pair[count]], names[count]) != 0)
+                pair[count]++;
+            times[pair[count]]++;
+            most = times[pair[count]] > most ? times[pair[count]] : most;
+            ratios[count++] =
                 (res_estimate){.mean = json_number_value(json_object_get(one, "log")),
                                .error = json_number_value(json_object_get(one, "error"))};
         }
-        count++;
     }
-    *drift = count >= RES_CALIBRATION_FEWEST
-                 ? res_run_drift_of(ratios, RES_CALIBRATION_PAIRS, count)
-                 : (res_run_drift){0, 0};
+    *drift = most >= RES_CALIBRATION_FEWEST ? res_run_drift_of(ratios, pair, count)
+                                            : (res_run_drift){0, 0};
     free(ratios);
-    return count;
+    free(names);
+    free(pair);
+    return most;
 }
 
 json_t *res_calibration_summary(const char *store, const char *sha256, const char *machine)

@@ -304,30 +304,34 @@ void res_provenance_set(res_record *record, res_provenance_id member, json_t *va
 
 /* The folder of a store that has the runs of bench calibrate, and their records. */
 #define RES_CALIBRATION_FOLDER "calibration"
-/* Ratios that a run measures. */
-#define RES_CALIBRATION_PAIRS  3
 /* Runs that are planned, and the fewest that are worth using: 5 % are detected in 73 of 100
  * simulated tables of 34 ratios after 20 runs, in 21 after 5 (drift 1 %, 8 processes). */
 #define RES_CALIBRATION_RUNS   12
 #define RES_CALIBRATION_FEWEST 8
 
 /* One run: ratios of pairs of modes, each of several processes. */
+/* The mean log ratio of two modes over the processes of a run, with its error. PAIR names both
+ * modes and all that they ran; borrowed. */
+typedef struct res_calibration_ratio {
+    const char *pair;
+    res_estimate log;
+} res_calibration_ratio;
 typedef struct res_calibration_run {
     double began_s;               /* Unix time */
     bool busy;                    /* by the interference monitor */
     const char *sha256, *machine; /* the runtime's file, and the name of the host; borrowed */
-    const double *logs;           /* [pair * PROCESSES + process], of the ratio; borrowed */
-    size_t processes;
+    const res_calibration_ratio *ratios; /* each of another pair; borrowed */
+    size_t count;                        /* above 0 */
 } res_calibration_run;
 /* The runs of STORE (new reference), none where it has no calibration; for the functions below.
  * BN_FORMAT where its file is another, BN_IO. */
 BN_MUST_USE bn_code res_calibration_read(const char *store, json_t **runs, bn_status *st);
-/* Adds RUN to those of STORE, whose calibration folder exists. BN_INVALID without finite ratios and
- * errors, else as reading and writing. */
+/* Adds RUN to those of STORE, in place of one that began at the same time, and makes its
+ * calibration folder. BN_INVALID without finite ratios and errors, else as reading and writing. */
 BN_MUST_USE bn_code res_calibration_add(const char *store, const res_calibration_run *run,
                                         bn_status *st);
-/* How many of RUNS are of this runtime and machine, busy or idle. *DRIFT: what they show; none
- * below RES_CALIBRATION_FEWEST. */
+/* How many of RUNS are of this runtime and machine, busy or idle: the most that one pair has.
+ * *DRIFT is theirs; none below RES_CALIBRATION_FEWEST. */
 size_t res_calibration_drift(const json_t *runs, const char *sha256, const char *machine, bool busy,
                              res_run_drift *drift);
 /* The member "calibration" of a record made in STORE now (new reference): {"runtime", "machine",

@@ -326,19 +326,30 @@ double res_moderated_mde(const res_moderated *row, double times, double level)
 
 /* ---- calibration --------------------------------------------------------------------- */
 
-res_run_drift res_run_drift_of(const res_estimate *ratios, size_t pairs, size_t runs)
+res_run_drift res_run_drift_of(const res_estimate *ratios, const size_t *pair, size_t count)
 {
-    double between = 0, within = 0;
-    double *means = bn_zalloc(runs, sizeof *means);
-    const double freedom = (double)runs - 1;
-    for (size_t pair = 0; pair < pairs; pair++) {
-        for (size_t run = 0; run < runs; run++) {
-            const res_estimate *ratio = &ratios[run * pairs + pair];
-            means[run] = ratio->mean;
-            within += ratio->error * ratio->error / (double)(pairs * runs);
-        }
-        between += gsl_stats_variance(means, 1, runs) / (double)pairs;
+    double between = 0, within = 0, weights = 0, freedom = 0;
+    double *means = bn_zalloc(count, sizeof *means);
+    for (size_t p = 0; p < count; p++) {
+        double errors = 0;
+        size_t runs = 0;
+        for (size_t i = 0; i < count; i++)
+            if (pair[i] == p) {
+                means[runs++] = ratios[i].mean;
+                errors += ratios[i].error * ratios[i].error;
+            }
+        if (runs < 2)
+            continue;
+        const double weight = (double)runs - 1;
+        between += weight * gsl_stats_variance(means, 1, runs);
+        within += weight * errors / (double)runs;
+        weights += weight;
+        freedom = fmax(freedom, weight);
     }
     free(means);
+    if (!(weights > 0))
+        return (res_run_drift){0, 0};
+    between /= weights;
+    within /= weights;
     return (res_run_drift){sqrt(fmax(between - within, between * sqrt(2 / freedom))), freedom};
 }

@@ -146,13 +146,14 @@ double res_moderated_p(const res_moderated *row);
  */
 double res_moderated_mde(const res_moderated *row, double times, double level);
 /*
- * The drift that RUNS runs show, each of PAIRS ratios: RATIOS[run * PAIRS + pair] is the mean log
- * ratio of the processes of that run, with its error. With b the mean over the pairs of the
- * variance of a pair's means, and w the mean square of the errors: tau^2 = max(b - w, b sqrt(2 /
- * (RUNS - 1))). The second is the standard error of b, which a calibration cannot exclude. RUNS - 1
- * degrees of freedom. At least two runs.
+ * The drift that runs show. RATIOS[i] is the mean log ratio of the processes of one run, with its
+ * error, of the pair of modes PAIR[i] (below COUNT); a pair has each run once, and n_p runs. Over
+ * the pairs of two runs or more, each weighted by n_p - 1: b is the mean variance of a pair's
+ * ratios, w the mean square of their errors. tau^2 = max(b - w, b sqrt(2 / (n - 1))), n the most
+ * n_p. The second is the standard error of b, which a calibration cannot exclude. n - 1 degrees of
+ * freedom; none without such a pair.
  */
-res_run_drift res_run_drift_of(const res_estimate *ratios, size_t pairs, size_t runs);
+res_run_drift res_run_drift_of(const res_estimate *ratios, const size_t *pair, size_t count);
 
 /* ---- comparisons (compare.c, compare_family.c, compare_plan.c, slow.c) --------------------- */
 

@@ -84,6 +84,14 @@ report "the first night says that it has nothing to compare with, and keeps its 
     [ "$(stat -c %a "$store/builds/$own")" = 700 ] || echo "others can look at the build"
     planned '"claims":"no-baseline","experiments":2,' '"looks":1,'
 )"
+report "a night is a run of the calibration, by its unlike modes" "$("$python" - "$store/calibration/runs.json" "$plugin" <<'PYTHON'
+import hashlib, json, sys
+runs = json.load(open(sys.argv[1]))
+assert len(runs) == 1 and runs[0]["runtime"] == hashlib.sha256(open(sys.argv[2], "rb").read()).hexdigest(), runs
+ratio, = runs[0]["ratios"]
+assert " capture " in ratio["pair"] and ratio["processes"] == 6 and ratio["error"] > 0, ratio
+PYTHON
+)"
 rm -rf "$folder/site-of"
 mkdir "$folder/measured"
 cp "$store"/*.h5 "$folder/measured"

@@ -25,15 +25,19 @@ static void folder_of(const char *store)
 static void add_runs(const char *store, const char *machine, bool busy, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        double logs[RES_CALIBRATION_PAIRS * 8];
-        for (size_t k = 0; k < RES_CALIBRATION_PAIRS * 8; k++)
+        static const char *const pairs[] = {"a", "b", "c"};
+        res_calibration_ratio ratios[3];
+        double logs[8];
+        for (size_t k = 0; k < 8; k++)
             logs[k] = (i % 2 ? 0.01 : -0.01) + (k % 2 ? APART : -APART);
-        const res_calibration_run run = {.began_s = 600.0 * (double)i,
+        for (size_t k = 0; k < 3; k++)
+            ratios[k] = (res_calibration_ratio){pairs[k], res_estimate_of(logs, 8)};
+        const res_calibration_run run = {.began_s = 600.0 * (double)i + busy,
                                          .busy = busy,
                                          .sha256 = build,
                                          .machine = machine,
-                                         .logs = logs,
-                                         .processes = 8};
+                                         .ratios = ratios,
+                                         .count = 3};
         assert_int_equal(res_calibration_add(store, &run, NULL), BN_OK);
     }
 }
@@ -46,7 +50,6 @@ static void runs_show_a_drift_of_their_machine(void **state)
     assert_int_equal(res_calibration_read(store, &runs, NULL), BN_OK);
     assert_int_equal(json_array_size(runs), 0);
     json_decref(runs);
-    folder_of(store);
     add_runs(store, "here", false, 8);
     add_runs(store, "here", true, 7);
     add_runs(store, "there", false, 10);
@@ -59,6 +62,11 @@ static void runs_show_a_drift_of_their_machine(void **state)
     assert_int_equal(res_calibration_drift(runs, build, "here", true, &drift), 7);
     assert_true(drift.deviation == 0);
     assert_int_equal(res_calibration_drift(runs, "another", "here", false, &drift), 0);
+    json_decref(runs);
+    /* The same run again is one. */
+    add_runs(store, "here", false, 1);
+    assert_int_equal(res_calibration_read(store, &runs, NULL), BN_OK);
+    assert_int_equal(json_array_size(runs), 25);
     json_decref(runs);
     json_t *summary = res_calibration_summary(store, build, "here");
     const json_t *idle = json_object_get(summary, "idle");
@@ -76,11 +84,13 @@ static void a_run_without_ratios_is_refused(void **state)
 {
     const char *store = ((const place *)*state)->store;
     json_t *runs;
-    double logs[RES_CALIBRATION_PAIRS * 3] = {1, 2, 3, 1, 2, 4, 1, 2, (double)NAN};
-    res_calibration_run run = {.sha256 = build, .machine = "here", .logs = logs, .processes = 3};
-    folder_of(store);
+    double logs[3] = {1, 2, (double)NAN};
+    res_calibration_ratio ratio = {"a", res_estimate_of(logs, 3)};
+    res_calibration_run run = {.sha256 = build, .machine = "here", .ratios = &ratio, .count = 1};
     assert_int_equal(res_calibration_add(store, &run, NULL), BN_INVALID);
-    run.processes = 2; /* no error */
+    ratio.log = res_estimate_of(logs, 2); /* no error */
+    assert_int_equal(res_calibration_add(store, &run, NULL), BN_INVALID);
+    run.count = 0;
     assert_int_equal(res_calibration_add(store, &run, NULL), BN_INVALID);
     assert_int_equal(res_calibration_read(store, &runs, NULL), BN_OK);
     assert_int_equal(json_array_size(runs), 0);
@@ -90,9 +100,14 @@ static void a_run_without_ratios_is_refused(void **state)
 static void other_files_are_refused(void **state)
 {
     static const char *const texts[] = {
-        "", "{}", "[1]", "[{\"runtime\": 1}]",
+        "",
+        "{}",
+        "[1]",
+        "[{\"runtime\": 1}]",
         "[{\"began_s\": 1, \"runtime\": \"a\", \"machine\": \"b\", \"busy\": false, \"ratios\": "
-        "[{\"log\": 1, \"error\": 1}, {\"log\": 1, \"error\": 0}, {\"log\": 1, \"error\": 1}]}]"};
+        "[{\"pair\": \"a\", \"log\": 1, \"error\": 0}]}]",
+        "[{\"began_s\": 1, \"runtime\": \"a\", \"machine\": \"b\", \"busy\": false, \"ratios\": "
+        "[{\"log\": 1, \"error\": 1}]}]"};
     const char *store = ((const place *)*state)->store;
     char path[400];
     folder_of(store);

@@ -202,12 +202,30 @@ static void a_calibration_has_a_drift(void **state)
         res_estimate ratios[10];
         for (size_t i = 0; i < 10; i++)
             ratios[i] = (res_estimate){means[i], (loud ? 3 : 1) * errors[i], 7, 8};
-        const res_run_drift drift = res_run_drift_of(ratios, 2, 5);
+        static const size_t pair[10] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+        const res_run_drift drift = res_run_drift_of(ratios, pair, 10);
         /* The part that processes explain is subtracted, but never the part that five runs leave
          * open. */
         assert_close(drift.deviation, loud ? 0.00844902573113 : 0.00966810064077, 1e-9);
         assert_close(drift.freedom, 4, 0);
     }
+}
+
+/* A pair of three runs counts twice as much as one of two, and one of a single run not at all. */
+static void pairs_of_a_calibration_may_have_other_runs(void **state)
+{
+    (void)state;
+    static const double means[6] = {0.01, -0.01, 0.03, 0.5, 0.02, -0.02};
+    static const size_t pair[6] = {0, 0, 0, 1, 4, 4};
+    res_estimate ratios[6];
+    for (size_t i = 0; i < 6; i++)
+        ratios[i] = (res_estimate){means[i], 0.003, 7, 8};
+    res_run_drift drift = res_run_drift_of(ratios, pair, 6);
+    /* Variances 4e-4 and 8e-4, less 9e-6; but at least the whole, two degrees of freedom. */
+    assert_close(drift.deviation, sqrt((2 * 4e-4 + 8e-4) / 3), 1e-12);
+    assert_close(drift.freedom, 2, 0);
+    drift = res_run_drift_of(&ratios[3], &pair[3], 1);
+    assert_true(drift.deviation == 0 && drift.freedom == 0);
 }
 
 int main(void)
@@ -222,6 +240,7 @@ int main(void)
         cmocka_unit_test(edges_have_an_answer),
         cmocka_unit_test(a_detectable_difference_is_of_a_next_table),
         cmocka_unit_test(a_calibration_has_a_drift),
+        cmocka_unit_test(pairs_of_a_calibration_may_have_other_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
