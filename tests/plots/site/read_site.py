@@ -130,9 +130,7 @@ def shows(row, metric):
         return "words"
     if estimate is None:
         return None
-    if metric != "overhead" or (estimate if low is None else low) > 0:
-        return "figure"
-    return "words" if high is None or high < 0 else "<"
+    return "<" if metric == "overhead" and low is not None and low <= 0 <= high else "figure"
 
 
 def compare_tables(rows, cells):
