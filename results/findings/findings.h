@@ -643,7 +643,7 @@ size_t res_versus_absent(const res_versus *versus);
  * processes says, where b_slow. */
 void res_versus_put_slow(const res_versus *versus, bn_text *out);
 /* "3 of 12 processes of B took 1.5 times as long, none of A; mean +11.0 %, median +0.2 %": the slow
- * processes of MEASURE of CELL; nothing where there is none. */
+ * and the fast processes of MEASURE of CELL; nothing where there is none. */
 void res_compared_put_slow(const res_compared *cell, res_measure measure, bn_text *out);
 /* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; A/A control passed". Where
  * none is found slower and any is open, it begins with "undecided: 2 of 3"; else, where any failed,

@@ -337,20 +337,32 @@ void res_versus_put_slow(const res_versus *versus, bn_text *out)
         bn_text_printf(out, " of A (p = %.3f)", versus->slow_p);
 }
 
+/* Adds how many processes of SIDE took how many times as long as its others. */
+static void put_speed(const res_slow *of, size_t pairs, char side, bn_text *out)
+{
+    if (of->count == 0)
+        return;
+    bn_text_printf(out, "%s%zu of %zu processes of %c took %.2g times as long",
+                   out->length ? ", " : "", of->count, pairs, side, of->factor);
+}
+
 void res_compared_put_slow(const res_compared *cell, res_measure measure, bn_text *out)
 {
     const res_comparison *c = res_compared_measure(cell, measure);
-    if (!c || c->slow[0].count + c->slow[1].count == 0)
+    bn_text list = {0};
+    for (int side = 1; c && side >= 0; side--) {
+        put_speed(&c->slow[side], c->pairs, side ? 'B' : 'A', &list);
+        put_speed(&c->fast[side], c->pairs, side ? 'B' : 'A', &list);
+    }
+    if (list.length == 0) {
+        bn_text_free(&list);
         return;
-    /* B first, unless only A has slow ones. */
-    const int side = c->slow[1].count > 0, rest = !side;
-    bn_text_printf(out, "%zu of %zu processes of %c took %.2g times as long, ", c->slow[side].count,
-                   c->pairs, side ? 'B' : 'A', c->slow[side].factor);
-    if (c->slow[rest].count > 0)
-        bn_text_printf(out, "%zu of %c %.2g times", c->slow[rest].count, rest ? 'B' : 'A',
-                       c->slow[rest].factor);
-    else
-        bn_text_printf(out, "none of %c", rest ? 'B' : 'A');
+    }
+    bn_text_puts(out, list.data);
+    bn_text_free(&list);
+    for (int side = 1; side >= 0; side--)
+        if (c->slow[side].count + c->fast[side].count == 0)
+            bn_text_printf(out, ", none of %c", side ? 'B' : 'A');
     bn_text_printf(out, "; mean %+.1f %%, median %+.1f %%", 100 * (c->ratio.estimate - 1),
                    100 * (c->median - 1));
 }

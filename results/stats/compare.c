@@ -64,7 +64,7 @@ res_interval res_mean_difference(const double *d, size_t count, double *p)
     return mean;
 }
 
-static void estimate(res_comparison *c)
+static void estimate(res_comparison *c, const res_values *values)
 {
     double sorted[RES_MOST_PAIRS];
     const double mean = gsl_stats_mean(c->log_ratio, 1, c->pairs), df = (double)c->pairs - 1;
@@ -73,7 +73,7 @@ static void estimate(res_comparison *c)
     c->ratio = (res_interval){exp(mean), (double)NAN, (double)NAN};
     c->error = (double)NAN;
     c->p_once = 1;
-    res_slow_find(c->log_ratio, c->pairs, c->slow);
+    res_slow_find(values, c->log_ratio, c->slow, c->fast);
     if (c->pairs < RES_LEAST_PROCESSES)
         return;
     c->error = spread_error(c->log_ratio, c->pairs);
@@ -130,7 +130,7 @@ bn_code res_compare(const res_values *values, const res_compare_options *options
                                       all_alike(values->b, values->pairs)};
     for (size_t i = 0; i < values->pairs; i++)
         c->log_ratio[i] = log_ratio_of(values->a[i], values->b[i], values->unit);
-    estimate(c);
+    estimate(c, values);
     res_compare_family(c, 1, options);
     return BN_OK;
 }
@@ -143,5 +143,6 @@ res_comparison res_compare_nothing(double weight)
                             .p_once = 1,
                             .share = 1,
                             .slow = {{.factor = (double)NAN}, {.factor = (double)NAN}},
+                            .fast = {{.factor = (double)NAN}, {.factor = (double)NAN}},
                             .weight = weight};
 }

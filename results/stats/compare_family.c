@@ -104,9 +104,10 @@ static double of_analysis(const res_comparison *c, double p)
     return fmin(p / c->share, 1);
 }
 
+/* Whether a side has two speeds. */
 static bool has_slow(const res_comparison *c)
 {
-    return c->slow[0].count + c->slow[1].count > 0;
+    return c->slow[0].count + c->slow[1].count + c->fast[0].count + c->fast[1].count > 0;
 }
 
 /*

@@ -224,8 +224,9 @@ res_compare_options res_compare_defaults(void);
 /* The processes of one side that were slow. */
 typedef struct res_slow {
     size_t count;
-    uint64_t pairs; /* a bit each: those whose process of this side is slow */
-    double factor; /* how many times as long they took (geometric mean); NaN: there is none */
+    uint64_t pairs; /* a bit each: those whose process of this side is slow, or fast */
+    double factor;  /* how many times as long they took (geometric mean), below 1 of fast ones; NaN:
+                       there is none */
 } res_slow;
 
 typedef struct res_comparison {
@@ -242,6 +243,7 @@ typedef struct res_comparison {
     double delta;     /* within which its sides are equivalent */
     bool constant;    /* all values of A are one, and all of B */
     res_slow slow[2]; /* of A and of B; none below RES_CLAIM_PAIRS */
+    res_slow fast[2]; /* likewise: of a side that has two speeds, where more than half are slow */
     double weight;    /* its part of the family's level is this over all weights */
     /* All below depends on the family. */
     double family; /* the size of a family of its like: all weights over its own */
@@ -310,9 +312,10 @@ size_t res_pairs_wanted(const res_comparison *comparison, double precision);
 /* Probability that slow processes of B are claimed where both sides have them equally often. */
 #define RES_SLOW_LEVEL 0.01
 
-/* Finds the slow processes of A and of B among COUNT pairs of the log ratios D: SLOW[0] and
- * SLOW[1]. Below RES_CLAIM_PAIRS pairs none is found. */
-void res_slow_find(const double *d, size_t count, res_slow slow[2]);
+/* Finds the processes of A and of B that took longer than the others of their side, SLOW[0] and
+ * SLOW[1], and those that took less, FAST, among the pairs of VALUES, whose log ratios are D.
+ * Below RES_CLAIM_PAIRS pairs none is found. */
+void res_slow_find(const res_values *values, const double *d, res_slow slow[2], res_slow fast[2]);
 /* The share of a side's processes that may be slow although none of COUNT was: excluded is more
  * than this, at 95 %; 1 of none. */
 double res_slow_not_excluded(size_t count);

@@ -78,15 +78,16 @@ static json_t *slow_json(const res_slow *slow)
 
 static json_t *comparison_json(const res_comparison *c)
 {
-    return json_pack("{ss so so si ss so so so so so so so so so so}", "verdict",
+    return json_pack("{ss so so si ss so so so so so so so so so so so so}", "verdict",
                      res_verdict_name(c->verdict), "ratio", interval_json(c->ratio), "median_ratio",
                      res_json_real(c->median), "pairs", (int)c->pairs, "test", test_name(c->test),
                      "p", res_json_real(c->p), "p_holm", res_json_real(c->p_holm),
                      "p_equivalent_holm", res_json_real(c->p_equivalent_holm), "level",
                      res_json_real(c->level), "share", res_json_real(c->share), "smallest_visible",
                      res_json_real(c->mde), "error", res_json_real(c->error), "slow_a",
-                     slow_json(&c->slow[0]), "slow_b", slow_json(&c->slow[1]), "not_excluded",
-                     c->pairs >= RES_CLAIM_PAIRS && c->slow[1].count == 0
+                     slow_json(&c->slow[0]), "slow_b", slow_json(&c->slow[1]), "fast_a",
+                     slow_json(&c->fast[0]), "fast_b", slow_json(&c->fast[1]), "not_excluded",
+                     c->pairs >= RES_CLAIM_PAIRS && c->slow[1].count + c->fast[1].count == 0
                          ? res_json_real(res_slow_not_excluded(c->pairs))
                          : json_null());
 }

@@ -59,11 +59,14 @@ if device["known"] == "equal": # none was drawn
     assert head["measure"] != "device" or head["verdict"] not in ("slower", "uneven"), head
 else:
     assert d["verdict"] != "equivalent" and head["verdict"] != "equivalent", (d, head)
-    assert d["slow_b"]["count"] or d["verdict"] in ("slower", "undecided"), d
-    if d["slow_b"]["count"]:
-        assert abs(d["slow_b"]["factor"] - 1.5) < 0.001 and d["not_excluded"] is None, d
-        assert d["verdict"] in ("slower", "uneven"), d
-    assert d["median_ratio"] < 1.51 and 1 < d["ratio"]["estimate"] < 1.5, d
+    assert d["fast_a"]["count"] == 0, d
+    for speed, factor in ("slow_b", 1.5), ("fast_b", 1 / 1.5):
+        if d[speed]["count"]:
+            assert abs(d[speed]["factor"] - factor) < 0.001 and d["not_excluded"] is None, d
+            assert d["verdict"] in ("slower", "uneven"), d
+    # Sides of exactly half, of which nothing is known, and of slow ones alone.
+    assert d["slow_b"]["count"] or d["fast_b"]["count"] or d["verdict"] in ("slower", "undecided"), d
+    assert d["median_ratio"] < 1.51 and 1 < d["ratio"]["estimate"] < 1.51, d
 '
 report "slow processes of B are told by their device times, and are never equivalent" "$(
     [[ " 0 2 4 " == *" $status "* ]] || echo "exit status $status"

@@ -7,14 +7,27 @@
 #include "results/stats/stats.h"
 #include "tests/support/test_runtime.h"
 
+static res_slow slow[2], fast[2];
+
+/* Of sides that differ by the log ratios D: A is constant where D is above 0, B below. */
+static void find(const double *d, size_t pairs)
+{
+    double a[RES_MOST_PAIRS], b[RES_MOST_PAIRS];
+    for (size_t i = 0; i < pairs; i++) {
+        a[i] = d[i] > 0 ? 1e6 : 1e6 * exp(-d[i]);
+        b[i] = a[i] * exp(d[i]);
+    }
+    res_slow_find(&(res_values){a, b, pairs, 0}, d, slow, fast);
+    assert_int_equal(fast[0].count + fast[1].count, 0);
+}
+
 static void slow_processes_are_counted_by_side(void **state)
 {
     (void)state;
-    res_slow slow[2];
     /* Median 0.0035; four of six lie within 0.003, so 5 S = 5 * 0.003 / 1.349 * 2 = 0.022, and 10 %
      * are more. */
     double d[6] = {0.001, 0.002, 0.003, 0.004, 0.2, -0.3};
-    res_slow_find(d, 6, slow);
+    find(d, 6);
     assert_int_equal(slow[0].count, 1);
     assert_int_equal(slow[1].count, 1);
     assert_int_equal(slow[0].pairs, 1 << 5);
@@ -24,38 +37,84 @@ static void slow_processes_are_counted_by_side(void **state)
     /* Less than 10 %, or five are too few: nothing is known. */
     d[4] = 0.09;
     d[5] = 0.0045;
-    res_slow_find(d, 6, slow);
+    find(d, 6);
     assert_int_equal(slow[0].count + slow[1].count, 0);
     assert_true(isnan(slow[0].factor) && isnan(slow[1].factor));
     d[4] = 0.5;
-    res_slow_find(d, 5, slow);
+    find(d, 5);
     assert_int_equal(slow[0].count + slow[1].count, 0);
     /* Wide noise: 5 S is 5 * 0.12 / 1.349 * 2. */
     const double wide[6] = {0, 0.04, 0.08, 0.12, 0.5, -0.4};
-    res_slow_find(wide, 6, slow);
+    find(wide, 6);
     assert_int_equal(slow[0].count + slow[1].count, 0);
     const double wider[6] = {0, 0.04, 0.08, 0.12, 1, -0.4};
-    res_slow_find(wider, 6, slow);
+    find(wider, 6);
     assert_int_equal(slow[1].count, 1);
     assert_int_equal(slow[0].count, 0);
 }
 
-/* claims of which simulation: SD of a process, SHARE of B's slow by half. */
+/* The level of a process, by whether it is slow. */
+#define LEVEL(slow) ((slow) ? 1500.0 : 1000.0)
+
+/* SLOW_A and SLOW_B: a bit each, the pairs whose process is slow; the machine drifts by 2 %. */
+static void of_levels(unsigned slow_a, unsigned slow_b, size_t pairs, double unit)
+{
+    double a[RES_MOST_PAIRS], b[RES_MOST_PAIRS], d[RES_MOST_PAIRS];
+    for (size_t i = 0; i < pairs; i++) {
+        const double drift = 1 + 0.02 * (double)(i % 3);
+        a[i] = LEVEL(slow_a >> i & 1) * drift;
+        b[i] = LEVEL(slow_b >> i & 1) * drift;
+        d[i] = unit > 0 ? (b[i] - a[i]) / unit : log(b[i] / a[i]);
+    }
+    res_slow_find(&(res_values){a, b, pairs, unit}, d, slow, fast);
+}
+
+/* More than half of a side may be slow: that does not make processes of the other side slow. */
+static void a_side_of_two_speeds_is_its_own(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned slow_a, slow_b;
+        size_t pairs, found_a, found_b, fast_a, fast_b;
+    } cases[] = {
+        {0, 0x007, 12, 0, 3, 0, 0}, {0x007, 0, 12, 3, 0, 0, 0},     {0, 0x07f, 12, 0, 0, 0, 5},
+        {0x07f, 0, 12, 0, 0, 5, 0}, {0, 0x7ff, 12, 0, 0, 0, 1},     {0, 0xfff, 12, 0, 0, 0, 0},
+        {0, 0x1f, 6, 0, 0, 0, 1},   {0x003, 0x030, 12, 2, 2, 0, 0}, {0xff0, 0x001, 12, 0, 0, 4, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int unit = 0; unit <= 1000; unit += 1000) {
+            of_levels(cases[i].slow_a, cases[i].slow_b, cases[i].pairs, unit);
+            print_message("# case %zu, unit %d\n", i, unit);
+            assert_int_equal(slow[0].count, cases[i].found_a);
+            assert_int_equal(slow[1].count, cases[i].found_b);
+            assert_int_equal(fast[0].count, cases[i].fast_a);
+            assert_int_equal(fast[1].count, cases[i].fast_b);
+            for (int side = 0; side < 2; side++) {
+                assert_true(isnan(slow[side].factor) == (slow[side].count == 0));
+                assert_true(isnan(fast[side].factor) == (fast[side].count == 0));
+                assert_true(!(slow[side].factor < 1.4) && !(fast[side].factor > 0.7));
+            }
+        }
+}
+
+/* The share of slow processes that are found, or of sets with one where none is slow. SD: of a
+ * process. SHARE of B's take half as long again. */
 static double found(size_t pairs, double sd, double share, uint64_t *seed)
 {
     enum { SETS = 4000 };
     size_t planted = 0, found = 0, sets = 0;
     for (size_t i = 0; i < SETS; i++) {
-        double d[RES_MOST_PAIRS];
-        res_slow slow[2];
+        double d[RES_MOST_PAIRS], a[RES_MOST_PAIRS], b[RES_MOST_PAIRS];
         for (size_t k = 0; k < pairs; k++) {
             const bool is_slow = fixture_uniform(seed) < share;
-            d[k] = sd * (fixture_normal(seed) - fixture_normal(seed)) + (is_slow ? log(1.5) : 0);
+            a[k] = exp(sd * fixture_normal(seed));
+            b[k] = exp(sd * fixture_normal(seed)) * (is_slow ? 1.5 : 1);
+            d[k] = log(b[k] / a[k]);
             planted += is_slow;
         }
-        res_slow_find(d, pairs, slow);
+        res_slow_find(&(res_values){a, b, pairs, 0}, d, slow, fast);
         found += slow[1].count;
-        sets += slow[0].count + slow[1].count > 0;
+        sets += slow[0].count + slow[1].count + fast[0].count + fast[1].count > 0;
     }
     return share > 0 ? (double)found / (double)planted : (double)sets / SETS;
 }
@@ -132,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_processes_are_counted_by_side),
+        cmocka_unit_test(a_side_of_two_speeds_is_its_own),
         cmocka_unit_test(the_detector_is_as_good_as_its_file_says),
         cmocka_unit_test(numbers_are_tested_exactly),
         cmocka_unit_test(controls_count_as_a),
