@@ -98,6 +98,11 @@ void res_pool_free(res_pool *pool);
 void res_pool_settle(res_pool *pool);
 /* Whether process I counts. */
 bool res_pool_counts(const res_pool *pool, size_t i);
+/* How many runs the processes of POOL are of: each after the first is a further look at one
+ * difference. With OF, which has a member a process, only those are counted for which it is true.
+ * Processes of one group are of one run, which may have been continued. Those without one ran
+ * alone: they are of one run as long as res_pool_settle takes them for one. */
+size_t res_pool_looks(const res_pool *pool, const bool *of);
 
 /* A figure over PROCESSES that know it, of those that count: exp of the mean log and its interval,
  * by Student's t over as many VALUES, which are of processes or of runs; bounds are NaN below

@@ -175,27 +175,16 @@ static bool both_count(const res_pool *base, const res_process *with, const res_
     return res_pool_counts(other, i) && res_pool_counts(base, (size_t)(with - base->list));
 }
 
-/* How many runs measured both sides: groups of processes that have different names. */
-static size_t count_looks(const res_pool *base, const res_pool *other)
-{
-    size_t looks = 0;
-    for (size_t i = 0; i < other->count; i++) {
-        bool known = !partner(base, &other->list[i]);
-        for (size_t k = 0; !known && k < i; k++)
-            known = strcmp(other->list[k].group, other->list[i].group) == 0;
-        looks += !known;
-    }
-    return looks;
-}
-
 void res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
 {
     *ratio = (res_pool_ratio){.p = 1};
     double *room = bn_zalloc(most_rounds(base), sizeof *room);
     res_sample s = res_sample_begin(other->count);
+    bool *paired = bn_zalloc(other->count, sizeof *paired);
     size_t both = 0;
     for (size_t i = 0; i < other->count; i++) {
         const res_process *with = partner(base, &other->list[i]);
+        paired[i] = with != NULL;
         if (!with)
             continue;
         res_sample_add(&s, log_ratio_of(with, &other->list[i], room), &other->list[i]);
@@ -220,7 +209,8 @@ void res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
     }
     res_sample_end(&s);
     refuse_apart(base, ratio);
-    ratio->looks = count_looks(base, other);
+    ratio->looks = res_pool_looks(other, paired);
+    free(paired);
     ratio->log = res_moderated_alone(&ratio->own, drift_between(base, other, ratio));
     settle(ratio);
 }

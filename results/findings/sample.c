@@ -43,6 +43,21 @@ bool res_pool_counts(const res_pool *pool, size_t i)
     return res_runs_have(&pool->runs, pool->list[i].run);
 }
 
+size_t res_pool_looks(const res_pool *pool, const bool *of)
+{
+    size_t looks = 0;
+    for (size_t i = 0; i < pool->count; i++) {
+        const res_process *p = &pool->list[i];
+        const size_t least = i > MOST_BETWEEN ? i - MOST_BETWEEN : 0;
+        bool known = of && !of[i];
+        for (size_t k = i; k-- > least && !known;)
+            known = (!of || of[k]) && strcmp(pool->list[k].group, p->group) == 0 &&
+                    (p->group[0] || pool->list[k].run == p->run);
+        looks += !known;
+    }
+    return looks;
+}
+
 void res_pool_settle(res_pool *pool)
 {
     size_t *run = bn_zalloc(pool->count, sizeof *run);

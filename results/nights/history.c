@@ -200,24 +200,6 @@ static bool is_refused(const res_figures *figures, res_device_remark remark, res
            (remark == RES_DEVICE_FAR || remark == RES_DEVICE_CONTRARY);
 }
 
-/* Processes of one group are of one run, which may have been continued. Those without one ran
- * alone: they are of one run as long as res_pool_settle takes them for one. Few processes of other
- * runs stand between those of one. */
-static size_t looks_of(const res_pool *pool)
-{
-    size_t looks = 0;
-    for (size_t i = 0; i < pool->count; i++) {
-        const res_process *p = &pool->list[i];
-        const size_t least = i > MOST_AT_ONCE ? i - MOST_AT_ONCE : 0;
-        bool known = false;
-        for (size_t k = i; k-- > least && !known;)
-            known = strcmp(pool->list[k].group, p->group) == 0 &&
-                    (p->group[0] || pool->list[k].run == p->run);
-        looks += !known;
-    }
-    return looks;
-}
-
 /* Fills in the figures of NIGHT from its COUNT records PLACES in ITEMS. */
 static void settle_night(res_night *night, const item *items, const size_t *places, size_t count,
                          res_metric metric, const nights_room *room)
@@ -236,7 +218,7 @@ static void settle_night(res_night *night, const item *items, const size_t *plac
     night->high = over.value.high;
     night->processes = isnan(over.value.estimate) ? 0 : over.processes;
     night->left_out = of.pool.other_builds + of.pool.other_conditions;
-    night->looks = looks_of(&of.pool);
+    night->looks = res_pool_looks(&of.pool, NULL);
     night->source = figures.source;
     night->remark = res_figures_remark(&figures);
     night->refused = is_refused(&figures, night->remark, metric);

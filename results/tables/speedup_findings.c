@@ -25,10 +25,10 @@ static void put_cause(const res_cause *cause, bn_text *out)
 
 static void put_causes(const res_finding *finding, bn_text *out)
 {
-    const int executions = (int)lround(finding->executions_added);
-    if (executions != 0)
-        bn_text_printf(out, ", with %d execution%s %s", abs(executions),
-                       abs(executions) > 1 ? "s" : "", executions > 0 ? "more" : "fewer");
+    const double executions = fabs(finding->executions_added);
+    if (executions > 0)
+        bn_text_printf(out, ", with %.4g execution%s %s", executions, executions == 1 ? "" : "s",
+                       finding->executions_added > 0 ? "more" : "fewer");
     for (size_t i = 0; i < finding->cause_count; i++) {
         bn_text_puts(out, i == 0 ? "; " : ", ");
         put_cause(&finding->causes[i], out);

@@ -9,21 +9,22 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* A number that is a count, as far as it is known. */
-static json_t *whole(double count)
+/* A mean count of the processes: an integer where they agree. */
+static json_t *mean_count(double count)
 {
-    return isfinite(count) ? json_integer((json_int_t)llround(count)) : json_null();
+    return isfinite(count) && count == floor(count) ? json_integer((json_int_t)count)
+                                                    : res_json_real(count);
 }
 
 static json_t *rows_of(const res_cost *cost)
 {
     json_t *rows = json_array(), *row = res_row_of("costs", cost->row, rows);
-    json_object_set_new(row, "nodes", whole(cost->nodes));
+    json_object_set_new(row, "nodes", mean_count(cost->nodes));
     res_json_interval(row, "trace", cost->trace.value);
     res_json_interval(row, "node", cost->node.value);
-    json_object_set_new(row, "executions", whole(cost->executions));
-    json_object_set_new(row, "arguments", whole(cost->arguments));
-    json_object_set_new(row, "results", whole(cost->results));
+    json_object_set_new(row, "executions", mean_count(cost->executions));
+    json_object_set_new(row, "arguments", mean_count(cost->arguments));
+    json_object_set_new(row, "results", mean_count(cost->results));
     res_json_interval(row, "dispatch", cost->dispatch.value);
     res_json_interval(row, "execution", cost->execution.value);
     res_json_interval(row, "over_device", cost->over_device.value);
