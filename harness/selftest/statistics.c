@@ -206,9 +206,11 @@ unsigned selftest_trials_judge(const selftest_trials *t)
     const res_interval mde = selftest_share(t->mde_found, t->promised);
     const bool once = t->plan == RES_PLAN_ONCE;
     unsigned faults = 0;
-    if (t->trials == 0 || selftest_share(t->alarms, t->trials).low > LEVEL)
+    if (t->trials == 0 ||
+        selftest_share(t->alarms, t->trials).low > LEVEL + t->scenario->more_alarms)
         faults |= SELFTEST_FAULT_ALARMS;
-    if (selftest_share(selftest_least_held(t), t->trials).high < 1 - LEVEL)
+    if (selftest_share(selftest_least_held(t), t->trials).high <
+        1 - LEVEL - t->scenario->fewer_held)
         faults |= SELFTEST_FAULT_COVERAGE;
     if (once && (mde.low > 0.9 || mde.high < 0.7))
         faults |= SELFTEST_FAULT_MDE;

@@ -25,6 +25,9 @@ typedef struct selftest_scenario {
     double disturbed;    /* this share of the processes takes 1.1 to 2 times as long */
     double periodic;     /* a wave of this height; its period is 4 steps to 4 processes */
     double wander, keep; /* the machine's speed is AR(1): its deviation, the share kept a step */
+    /* How many points more families than 5 % may have a false alarm, and how many fewer intervals
+     * than 95 % may hold the truth. */
+    double more_alarms, fewer_held;
 } selftest_scenario;
 
 /* Ended by a row without a name. */
@@ -101,10 +104,10 @@ size_t selftest_least_held(const selftest_trials *t);
 /* Faults of a procedure. Bounds are those of selftest_share: a procedure that errs by exactly as
  * much as it may passes with 97.5 %. */
 typedef enum selftest_fault {
-    /* The lower bound of the families with false alarms is above 5 %. */
+    /* The lower bound of the families with false alarms is above 5 %, or the scenario's level. */
     SELFTEST_FAULT_ALARMS = 1,
-    /* The upper bound of the intervals that contain the truth is below 95 %, of like sides or of
-     * slowed ones. */
+    /* The upper bound of the intervals that contain the truth is below 95 %, or the scenario's
+     * level, of like sides or of slowed ones. */
     SELFTEST_FAULT_COVERAGE = 2,
     /* The minimum detectable effect is found too rarely or too often: its share's interval lies
      * outside of 70 to 90 %. Not with interim analyses, which detect less than all pairs. */
