@@ -118,23 +118,24 @@ static void drop_misdated(const char *store, res_collection *all, bn_text *notes
  * verdicts are more careful: that they were planned still counts. */
 static void add_controls(compare_run *compare, const char *const stores[2], res_collection all[2])
 {
-    size_t length = strlen(stores[0]);
     res_versus *versus = &compare->versus;
     bn_status ignored = {.code = BN_OK};
-    while (length > 1 && stores[0][length - 1] == '/')
-        length--;
-    if (versus->planned_controls == 0 || length < 1 || stores[0][length - 1] != 'a' ||
-        (length > 1 && stores[0][length - 2] != '/'))
+    char *folder = realpath(stores[0], NULL);
+    const size_t length = folder ? strlen(folder) : 0;
+    if (versus->planned_controls == 0 || length < 2 || strcmp(folder + length - 2, "/a") != 0) {
+        free(folder);
         return;
+    }
     for (int side = 0; side < 2; side++) {
         bn_text path = {0};
-        bn_text_printf(&path, "%.*scontrol-%c", (int)length - 1, stores[0], side ? 'b' : 'a');
+        bn_text_printf(&path, "%.*scontrol-%c", (int)length - 1, folder, side ? 'b' : 'a');
         if (res_store_load(path.data, &all[side], &ignored) == BN_OK) {
             job_say_damaged(all[side].damaged, all[side].damaged_count);
             versus->unread[side] += all[side].damaged_count;
         }
         bn_text_free(&path);
     }
+    free(folder);
     res_versus_pair_controls(&all[0], &all[1], versus);
 }
 

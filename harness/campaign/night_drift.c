@@ -29,6 +29,7 @@ static bn_code add_side(const nightly *n, const night_side *side, bn_status *st)
     for (size_t i = 0; i < speedup.count; i++)
         if (is_unlike(&speedup, &speedup.rows[i])) {
             res_experiment_title(&speedup.rows[i].record->experiment, &names[count]);
+            bn_text_printf(&names[count], " %s %s", side->settings, side->label);
             ratios[count] = (res_calibration_ratio){names[count].data, speedup.rows[i].ratio.own};
             count++;
         }

@@ -27,6 +27,7 @@ const char *res_bound_reason_name(res_bound_reason reason)
                                         [RES_BOUND_TOO_FEW] = "too few processes",
                                         [RES_BOUND_WIDE] = "wide interval",
                                         [RES_BOUND_CLOSE] = "close causes",
+                                        [RES_BOUND_VALUES] = "values computed",
                                         [RES_BOUND_NO_CAUSE] = "no cause"};
     return names[reason];
 }
@@ -157,6 +158,8 @@ static res_bound longest(const res_speedup_row *row, res_bound_found *found)
         if (!(lead.low > 0))
             return unknown(found, isfinite(lead.low) ? RES_BOUND_CLOSE : RES_BOUND_TOO_FEW);
     }
+    if (top[0].bound == RES_BOUND_DISPATCH && res_computes_values(row->record))
+        return unknown(found, RES_BOUND_VALUES);
     return top[0].bound;
 }
 

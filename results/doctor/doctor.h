@@ -98,6 +98,7 @@ typedef enum res_bound_reason {
     RES_BOUND_TOO_FEW,   /* fewer than RES_LEAST_PROCESSES processes know the times: no interval */
     RES_BOUND_WIDE,      /* the interval of a share that decides includes the limit */
     RES_BOUND_CLOSE,     /* the two longest waits of the device do not differ significantly */
+    RES_BOUND_VALUES,    /* a simulated device computes values: res_computes_values */
     RES_BOUND_NO_CAUSE   /* the device waits, and no part of the host is RES_DOCTOR_SHARE of it */
 } res_bound_reason;
 /* "too few processes", ...; "" where the bound is known. */

@@ -18,7 +18,8 @@ static double cost(const res_process *p)
 /* A figure that tables refuse is no finding either. */
 static double executions_run(const res_speedup_row *row)
 {
-    const bool known = isfinite(row->figures.overhead.value.estimate);
+    const bool known =
+        isfinite(row->figures.overhead.value.estimate) && !res_computes_values(row->record);
     return known && row->figures.executions > 1 ? row->figures.executions : 0;
 }
 

@@ -13,7 +13,8 @@ static double cost(const res_process *p)
 /* Steps in flight hide it. */
 static double is_awaited(const res_speedup_row *row)
 {
-    return isfinite(row->figures.overhead.value.estimate) && row->record->experiment.in_flight <= 1;
+    return !res_computes_values(row->record) && isfinite(row->figures.overhead.value.estimate) &&
+           row->record->experiment.in_flight <= 1;
 }
 
 static void put_subject(const res_doctor_finding *c, bn_text *out)

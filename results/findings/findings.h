@@ -634,6 +634,7 @@ typedef struct res_versus_sum {
     size_t absent;     /* of a stored comparison: missing or unmeasured, and of no cell */
     size_t unread;  /* records of both sides that could not be read */
     size_t controls, alarms, dead_controls;
+    size_t mute_controls; /* with too few pairs to claim anything */
     size_t inconclusive; /* not found slower, but open, whatever their headlines say */
     size_t closed; /* of UNDECIDED: faster or the same, but not slower by what counts */
     bool open;     /* res_compared_open of one of them */

@@ -239,7 +239,8 @@ res_headline res_compared_headline(const res_versus *versus, const res_compared 
 bool res_compared_decided(const res_versus *versus, const res_compared *cell)
 {
     const res_headline head = res_compared_headline(versus, cell);
-    return (head.verdict == RES_SLOWER && !head.little) || !is_open(cell);
+    return (head.verdict == RES_SLOWER && !head.little) ||
+           (!is_open(cell) && !res_compared_open(versus, cell));
 }
 
 res_measure res_compared_open_in(const res_versus *versus, const res_compared *cell)
@@ -249,8 +250,12 @@ res_measure res_compared_open_in(const res_versus *versus, const res_compared *c
         const res_comparison *c = res_compared_measure(cell, m);
         if (!c || !res_measure_decides(cell, m))
             continue;
-        if (c->verdict == RES_UNEVEN || (c->verdict == RES_UNDECIDED &&
-                                         !(c->ratio.high < 1 + res_measure_threshold(versus, m))))
+        /* A difference that was found to be small may be one that counts. */
+        const double least = 1 + res_measure_threshold(versus, m);
+        if (c->verdict == RES_UNEVEN ||
+            ((c->verdict == RES_UNDECIDED ||
+              (c->verdict == RES_SLOWER && c->ratio.estimate <= least)) &&
+             !(c->ratio.high < least)))
             return m;
     }
     return RES_MEASURE_COUNT;

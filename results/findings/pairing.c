@@ -428,22 +428,29 @@ static void add_cells(const side sides[2], int which, res_versus *versus, size_t
     }
 }
 
-/* Says how many records are paired on both sides: a folder that was copied before a run that never
- * came, say, is no slower than itself. */
-static void note_copies(res_versus *versus)
+/* Says how many records are paired on both sides. A folder that was copied before a run that never
+ * came, say, is no slower than itself: where all are, nothing was compared. */
+static bn_code note_copies(const res_choice choice[2], res_versus *versus, bn_status *st)
 {
-    size_t copies = 0;
+    size_t copies = 0, pairs = 0;
     for (size_t c = 0; c < versus->count; c++) {
         const res_compared *cell = &versus->cells[c];
+        pairs += cell->pairs;
         for (size_t i = 0; i < cell->pairs * cell->pairs; i++)
             copies += strcmp(cell->a[i / cell->pairs]->id, cell->b[i % cell->pairs]->id) == 0;
     }
+    if (copies > 0 && copies == pairs)
+        return bn_fail(st, BN_INVALID,
+                       "%s and %s hold the same records, so there is nothing to compare: name the "
+                       "folder of the other side",
+                       choice[0].store, choice[1].store);
     if (copies)
         res_versus_add_note(
             versus, RES_NOTE_COPIES,
             "%zu record%s in both folders, and compared with %s: one folder is a copy of "
             "the other, or holds records of it.",
             copies, copies == 1 ? " is" : "s are", copies == 1 ? "itself" : "themselves");
+    return BN_OK;
 }
 
 /* ---- stored comparisons ------------------------------------------------------------------- */
@@ -574,7 +581,7 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
     for (int i = 0; i < 2; i++)
         note_builds(&sides[i], i ? 'B' : 'A', versus);
     if (versus->whole)
-        note_copies(versus);
+        code = note_copies(choice, versus, st);
     note_times(versus);
-    return BN_OK;
+    return code;
 }

@@ -68,9 +68,25 @@ static void compare_nothing(res_compared *cell)
         cell->attribution.quantity[q] = unknown;
 }
 
-/* Copies all comparisons that are judged to FAMILY, or back. Returns how many there are. */
+/* The most that a cell of VERSUS has of the level: so much keeps one that is absent. */
+static double weight_of_absent(const res_versus *versus)
+{
+    double most = RES_WEIGHT_DECIDES;
+    for (size_t i = 0; i < versus->count; i++) {
+        double weight = 0;
+        for (int m = 0; m < RES_MEASURE_COUNT && versus->cells[i].pairs > 0; m++)
+            if (res_compared_measure(&versus->cells[i], (res_measure)m))
+                weight += res_measure_weight(&versus->cells[i], (res_measure)m);
+        most = fmax(most, weight);
+    }
+    return most;
+}
+
+/* Copies all comparisons that are judged to FAMILY, or back. Returns how many there are. A cell
+ * without pairs has the weight of an absent one: a stored comparison does not know it apart. */
 static size_t copy_family(res_versus *versus, res_comparison *family, bool back)
 {
+    const double absent = weight_of_absent(versus);
     size_t count = 0;
     for (size_t i = 0; i < versus->count; i++) {
         res_compared *cell = &versus->cells[i];
@@ -83,7 +99,8 @@ static size_t copy_family(res_versus *versus, res_comparison *family, bool back)
                 *c = family[count];
             } else {
                 family[count] = *c;
-                family[count].weight = res_measure_weight(cell, (res_measure)m);
+                family[count].weight =
+                    cell->pairs > 0 ? res_measure_weight(cell, (res_measure)m) : absent;
             }
             count++;
         }
@@ -94,20 +111,6 @@ static size_t copy_family(res_versus *versus, res_comparison *family, bool back)
 size_t res_versus_absent(const res_versus *versus)
 {
     return versus->planned > versus->count ? versus->planned - versus->count : 0;
-}
-
-/* The most that a cell of VERSUS has of the level: so much keeps one that is absent. */
-static double weight_of_absent(const res_versus *versus)
-{
-    double most = RES_WEIGHT_DECIDES;
-    for (size_t i = 0; i < versus->count; i++) {
-        double weight = 0;
-        for (int m = 0; m < RES_MEASURE_COUNT; m++)
-            if (res_compared_measure(&versus->cells[i], (res_measure)m))
-                weight += res_measure_weight(&versus->cells[i], (res_measure)m);
-        most = fmax(most, weight);
-    }
-    return most;
 }
 
 /* Counts the processes that are slow by what decides: their wall time, or a device time that a
@@ -148,8 +151,11 @@ bn_code res_versus_judge(res_versus *versus, bn_status *st)
     if (code == BN_OK) {
         copy_family(versus, family, true);
         count_slow(versus);
-        /* Every cell has a wall time, and all of these the same weight. */
-        versus->wall_family = versus->count > 0 ? versus->cells[0].comparison.family : 0;
+        /* Every cell with pairs has a wall time, and all of these the same weight. */
+        versus->wall_family = 0;
+        for (size_t i = versus->count; i-- > 0;)
+            if (versus->cells[i].pairs > 0 || versus->wall_family == 0)
+                versus->wall_family = versus->cells[i].comparison.family;
     }
     free(family);
     return code;
@@ -240,6 +246,7 @@ res_versus_sum res_versus_add_up(const res_versus *versus)
             sum.controls++;
             sum.alarms += alarms(cell);
             sum.dead_controls += cell->failed != 0;
+            sum.mute_controls += !cell->failed && cell->pairs < RES_CLAIM_PAIRS;
         } else if (cell->failed) {
             sum.missing += cell->missing;
             sum.failed += !cell->missing;
@@ -383,7 +390,7 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
     if (sum.little)
         bn_text_printf(out, ", %zu slower by no more than %.3g %%", sum.little,
                        100 * versus->threshold);
-    put_count(out, sum.faster, "faster");
+    put_count(out, sum.faster, sum.inconclusive > 0 ? "faster by a measure" : "faster");
     put_count(out, sum.equivalent, "equivalent");
     put_count(out, sum.uneven, "uneven");
     if (sum.slower > 0)
@@ -401,6 +408,8 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
         bn_text_puts(out, "; A/A control not measured");
     else if (sum.alarms)
         bn_text_puts(out, "; A/A control failed: these results cannot be trusted");
+    else if (sum.mute_controls == sum.controls)
+        bn_text_printf(out, "; A/A control shows nothing: fewer than %d pairs", RES_CLAIM_PAIRS);
     else
         bn_text_puts(out, "; A/A control passed");
 }

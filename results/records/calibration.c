@@ -148,7 +148,8 @@ size_t res_calibration_drift(const json_t *runs, const char *sha256, const char 
 {
     res_estimate *ratios = NULL;
     const char **names = NULL; /* [ratio]: its pair's */
-    size_t *pair = NULL, *times = NULL, index, at, count = 0, most = 0;
+    size_t *pair = NULL, *times = NULL, *latest = NULL; /* TIMES, LATEST: [pair], its runs */
+    size_t index, at, count = 0, most = 0;
     const json_t *run, *one;
     json_array_foreach(runs, index, run)
     {
@@ -157,8 +158,9 @@ size_t res_calibration_drift(const json_t *runs, const char *sha256, const char 
     }
     ratios = bn_zalloc(count, sizeof *ratios);
     names = bn_zalloc(count, sizeof *names);
-    pair = bn_zalloc(2 * count, sizeof *pair);
+    pair = bn_zalloc(3 * count, sizeof *pair);
     times = pair + count;
+    latest = times + count;
     count = 0;
     json_array_foreach(runs, index, run)
     {
@@ -169,7 +171,8 @@ size_t res_calibration_drift(const json_t *runs, const char *sha256, const char 
             names[count] = json_string_value(json_object_get(one, "pair"));
             while (strcmp(names[pair[count]], names[count]) != 0)
                 pair[count]++;
-            times[pair[count]]++;
+            times[pair[count]] += latest[pair[count]] != index + 1;
+            latest[pair[count]] = index + 1;
             most = times[pair[count]] > most ? times[pair[count]] : most;
             ratios[count++] =
                 (res_estimate){.mean = json_number_value(json_object_get(one, "log")),

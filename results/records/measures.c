@@ -15,6 +15,11 @@ bool res_record_good(const res_record *record)
     return record->status == BN_OK && record->step_count > 0;
 }
 
+bool res_computes_values(const res_record *record)
+{
+    return record->simulated && strcmp(record->values, "computed") == 0;
+}
+
 bool res_summary_good(const res_summary *summary)
 {
     return summary->status == BN_OK && summary->steps > 0;

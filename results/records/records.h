@@ -193,6 +193,9 @@ const char *res_offload_word(const res_record *record, int64_t *asked, int64_t *
 int64_t res_passed_in_layout(const res_record *record, int64_t *rearranged);
 /* Whether RECORD is of a run that succeeded and has measured steps. */
 bool res_record_good(const res_record *record);
+/* Whether RECORD's device is simulated and computed the values of programs, on the host: their time
+ * is then in overheads and wall times, and in no device time. */
+bool res_computes_values(const res_record *record);
 
 /* Fills SERIES (step_count values) with the sum of PARTS over each step. */
 void res_part_series(const res_record *record, const bn_part *parts, size_t part_count,

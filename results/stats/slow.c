@@ -28,6 +28,8 @@
 #define LEAST      0.1
 /* Width of the middle half of a normal distribution, in standard deviations. */
 #define HALF_WIDTH 1.349
+/* How many times as far as the other side rose a process has to have fallen to be fast. */
+#define FELL_ALONE 4.0
 
 static double robust_deviation(const double *sorted, size_t count)
 {
@@ -38,50 +40,55 @@ static double robust_deviation(const double *sorted, size_t count)
     return shortest / HALF_WIDTH * (double)count / ((double)count - 3);
 }
 
-/* By how much the values X of the pairs PAIRS exceed the median of all COUNT values, in all, as
- * differences of logarithms, or in shares of UNIT if that is above 0. */
-static double above_median(const double *x, size_t count, uint64_t pairs, double unit)
+/* The deviation of X[I] from the median of its COUNT values, SORTED: a difference of logarithms, or
+ * a share of UNIT if that is above 0. */
+static double off_median(const double *x, size_t i, const double *sorted, size_t count, double unit)
 {
-    double sorted[RES_MOST_PAIRS], sum = 0;
-    memcpy(sorted, x, count * sizeof *x);
-    const double median = res_median(sorted, count);
-    for (size_t i = 0; i < count; i++)
-        if (pairs >> i & 1)
-            sum += unit > 0 ? (x[i] - median) / unit : log(x[i] / median);
-    return sum;
+    const double median = gsl_stats_median_from_sorted_data(sorted, 1, count);
+    return unit > 0 ? (x[i] - median) / unit : log(x[i] / median);
 }
 
 static void add(res_slow *slow, size_t pair, double off)
 {
-    slow->count++;
     slow->pairs |= (uint64_t)1 << pair;
-    slow->factor += off;
+    slow->factor = (slow->count ? slow->factor : 0) + off;
+    slow->count++;
+}
+
+static void end(res_slow *slow)
+{
+    if (slow->count > 0)
+        slow->factor = exp(slow->factor / (double)slow->count);
 }
 
 void res_slow_find(const res_values *v, const double *d, res_slow slow[2], res_slow fast[2])
 {
-    double sorted[RES_MOST_PAIRS];
-    res_slow off[2] = {{0}, {0}}; /* below and above the median of the pairs */
+    double sorted[3][RES_MOST_PAIRS];
+    const double *const of[3] = {v->a, v->b, d};
     slow[0] = slow[1] = fast[0] = fast[1] = (res_slow){.factor = (double)NAN};
     if (v->pairs < RES_CLAIM_PAIRS || v->pairs > RES_MOST_PAIRS)
         return;
-    memcpy(sorted, d, v->pairs * sizeof *d);
-    gsl_sort(sorted, 1, v->pairs);
-    const double median = gsl_stats_median_from_sorted_data(sorted, 1, v->pairs);
-    const double limit = fmax(DEVIATIONS * robust_deviation(sorted, v->pairs), log1p(LEAST));
-    for (size_t i = 0; i < v->pairs; i++)
-        if (fabs(d[i] - median) > limit)
-            add(&off[d[i] > median], i, fabs(d[i] - median));
-    const double *values[2] = {v->a, v->b};
-    for (int side = 0; side < 2; side++) {
-        if (off[side].count == 0)
+    for (int k = 0; k < 3; k++) {
+        memcpy(sorted[k], of[k], v->pairs * sizeof **sorted);
+        gsl_sort(sorted[k], 1, v->pairs);
+    }
+    const double median = gsl_stats_median_from_sorted_data(sorted[2], 1, v->pairs);
+    const double limit = fmax(DEVIATIONS * robust_deviation(sorted[2], v->pairs), log1p(LEAST));
+    for (size_t i = 0; i < v->pairs; i++) {
+        const double off = fabs(d[i] - median);
+        if (off <= limit)
             continue;
-        const double rose = above_median(values[side], v->pairs, off[side].pairs, v->unit),
-                     fell = -above_median(values[!side], v->pairs, off[side].pairs, v->unit);
-        const double mean = off[side].factor / (double)off[side].count;
-        res_slow *found = rose >= fell ? &slow[side] : &fast[!side];
-        *found = off[side];
-        found->factor = exp(rose >= fell ? mean : -mean);
+        const int side = d[i] > median;
+        const double rose = off_median(of[side], i, sorted[side], v->pairs, v->unit),
+                     fell = -off_median(of[!side], i, sorted[!side], v->pairs, v->unit);
+        if (rose < fell / FELL_ALONE)
+            add(&fast[!side], i, -off);
+        else
+            add(&slow[side], i, off);
+    }
+    for (int side = 0; side < 2; side++) {
+        end(&slow[side]);
+        end(&fast[side]);
     }
 }
 

@@ -14,7 +14,9 @@ const char *res_simulated_shown(const res_record *record)
 {
     if (!record->simulated)
         return "";
-    return strcmp(record->values, "opaque") == 0 ? " (simulated, opaque)" : " (simulated)";
+    return strcmp(record->values, "opaque") == 0 ? " (simulated, opaque)"
+           : res_computes_values(record)         ? " (simulated, computing values)"
+                                                 : " (simulated)";
 }
 
 res_figure res_time_refusable(res_interval ns, bool refused)

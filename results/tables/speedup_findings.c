@@ -120,12 +120,14 @@ static const char *base_word(const res_speedup *speedup)
     return "lazy";
 }
 
-/* How much smaller a difference twice the processes detect; further processes of a run are no
- * values where runs are. */
-static void put_twice(const res_pool_ratio *ratio, double mde, char *text, size_t size)
+/* How much smaller a difference than ONCE twice the processes detect; further processes of a run
+ * are no values where runs are. */
+static void put_twice(const res_pool_ratio *ratio, double once, double mde, char *text, size_t size)
 {
     const size_t twice = 2 * ratio->log.values;
-    if (ratio->of_runs)
+    if (strcmp(percent(mde).text, percent(once).text) == 0)
+        snprintf(text, size, "no less with more %s", ratio->of_runs ? "runs" : "processes");
+    else if (ratio->of_runs)
         snprintf(text, size, "%s with %zu runs", percent(mde).text, twice);
     else
         snprintf(text, size, "%s with --processes %zu", percent(mde).text, twice);
@@ -142,7 +144,7 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
             continue;
         const res_speedup_row *row = &speedup->rows[f->row];
         char twice[128];
-        put_twice(&row->ratio, f->mde_twice, twice, sizeof twice);
+        put_twice(&row->ratio, f->mde, f->mde_twice, twice, sizeof twice);
         res_speedup_name_row(speedup, row, &rows, "%s %s (%s; %s)",
                              res_ratio(row->ratio.ratio).text,
                              res_ratio_range(row->ratio.ratio).text, percent(f->mde).text, twice);
@@ -156,7 +158,7 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
                    base_word(speedup));
     res_speedup_put_named(&rows, &text);
     bn_text_puts(&text, res_interference_busy(&speedup->interference)
-                            ? ". Less interference would detect less."
+                            ? ". On a quieter machine smaller differences can be detected."
                             : ".");
     json_array_append_new(out,
                           finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids));

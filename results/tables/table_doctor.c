@@ -53,6 +53,8 @@ static void put_detail(const res_bound_found *found, bn_text *out)
         [RES_BOUND_TOO_FEW] = "needs 3 processes that know the device time",
         [RES_BOUND_WIDE] = "the interval is too wide; more --processes may decide",
         [RES_BOUND_CLOSE] = "two causes are about alike",
+        [RES_BOUND_VALUES] = "the simulated device computes values on the host, which is no part "
+                             "of its time: --runtime-option values=none",
         [RES_BOUND_NO_CAUSE] = "no part of the host explains the wait"};
     const char *reason = reasons[found->reason];
     if (isnan(found->busy.estimate) && !reason[0])
@@ -100,23 +102,16 @@ static void put_verdicts(const res_speedup *speedup, res_format format, bn_text 
 
 static void put_health(const res_speedup *speedup, res_format format, bn_text *out)
 {
-    double least = INFINITY, most = 0;
-    size_t known = 0, failed = 0;
+    size_t unknown = 0, failed = 0;
     bn_text text = {0};
     for (size_t i = 0; i < speedup->count; i++) {
-        const double share = res_doctor_bound(&speedup->rows[i]).busy.estimate;
-        failed += speedup->rows[i].pool.count == 0;
-        if (!isfinite(share))
-            continue;
-        known++;
-        least = fmin(least, share);
-        most = fmax(most, share);
+        if (speedup->rows[i].pool.count == 0)
+            failed++;
+        else
+            unknown += res_doctor_bound(&speedup->rows[i]).bound == RES_BOUND_UNKNOWN;
     }
     if (failed < speedup->count)
-        bn_text_puts(&text, "No problems found. ");
-    if (known > 0)
-        bn_text_printf(&text, "The device works for %.0f to %.0f %% of the steps. ", 100 * least,
-                       100 * most);
+        bn_text_puts(&text, unknown ? "No finding. " : "No problems found. ");
     if (failed > 0)
         bn_text_printf(&text, "%zu experiment%s failed, and %s not checked. ", failed,
                        failed == 1 ? "" : "s", failed == 1 ? "was" : "were");

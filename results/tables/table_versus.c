@@ -26,13 +26,27 @@ static const char *text_of(const json_t *object, const char *member)
 
 /* ---- sides ------------------------------------------------------------------------ */
 
+/* Whether a later item of LIST, NAME=VALUE each, sets what item INDEX sets. */
+static bool is_overridden(const json_t *list, size_t index)
+{
+    const char *item = json_string_value(json_array_get(list, index));
+    const size_t name = strcspn(item, "=");
+    bool later = false;
+    for (size_t i = index + 1; i < json_array_size(list); i++) {
+        const char *other = json_string_value(json_array_get(list, i));
+        later = later || (strcspn(other, "=") == name && strncmp(other, item, name) == 0);
+    }
+    return item[name] == '=' && later;
+}
+
 static void put_list(const json_t *list, const char *before, bn_text *out)
 {
-    size_t index;
-    json_t *item;
-    json_array_foreach(list, index, item)
-    {
-        bn_text_printf(out, "%s%s", index ? " " : before, json_string_value(item));
+    const char *between = before;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (is_overridden(list, i))
+            continue;
+        bn_text_printf(out, "%s%s", between, json_string_value(json_array_get(list, i)));
+        between = " ";
     }
 }
 
@@ -334,6 +348,11 @@ static void put_change(const res_versus *versus, const res_compared *cell, res_a
     bn_text_free(&setup);
     bn_text_free(&change);
     res_put_heading(out, format, 2, text);
+    if (head.measure != RES_MEASURE_WALL && cell->comparison.verdict != head.verdict)
+        res_put_note(out, format,
+                     cell->comparison.verdict == RES_EQUIVALENT
+                         ? "The step takes as long on both sides (equivalent)."
+                         : "Whether the step takes longer or not is undecided.");
     snprintf(text, sizeof text, "%s.", res_versus_blame(&cell->attribution));
     text[0] = (char)(text[0] - 'a' + 'A');
     res_put_note(out, format, text);
@@ -489,8 +508,8 @@ static void put_slow(const res_versus *versus, res_format format, bn_text *out)
         bn_text line = {0};
         bn_text_printf(
             &line,
-            "Equivalent, and no process was slow: slow processes in up to %.0f %% of B's "
-            "are not excluded (%zu pairs).",
+            "Equivalent, and no process was slow in this measure: slow processes in up to "
+            "%.0f %% of B's are not excluded (%zu pairs).",
             100 * res_slow_not_excluded(fewest), fewest);
         put_line(&line, format, out);
     }
@@ -502,7 +521,7 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
     bn_text_putc(out, '\n');
     if (format == RES_TABLE_NARROW)
         res_put_note(out, format,
-                     "Columns left out where there is no room: " VERDICT_LEFT
+                     "Columns for which there is no room are left out, in this order: " VERDICT_LEFT
                      ". All columns: --wide.");
     res_put_note(out, format,
                  "A pair is a fresh process of each side; all pairs count. Verdicts are of means: "
@@ -527,10 +546,11 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
     put_interim(versus, format, out);
     put_slow(versus, format, out);
     if (res_versus_absent(versus) > 0) {
-        snprintf(text, sizeof text,
-                 "%zu of the %zu experiments and controls of this comparison have no records here. "
-                 "They count as undecided, and as part of the family.",
-                 res_versus_absent(versus), versus->planned);
+        snprintf(
+            text, sizeof text,
+            "No records of %zu of the %zu experiments and controls of this comparison are here. "
+            "They count as undecided, and as part of the family.",
+            res_versus_absent(versus), versus->planned);
         res_put_note(out, format, text);
     }
     if (versus->all_measures)

@@ -72,7 +72,8 @@ bool res_grid_shows(const res_grid *grid, res_format format, const char *heading
 
 /* ---- figures of a cell (figures.c) ------------------------------------------- */
 
-/* The suffix of RECORD's runtime: "", " (simulated)" or " (simulated, opaque)". */
+/* The suffix of RECORD's runtime: "", " (simulated)", " (simulated, opaque)" or " (simulated,
+ * computing values)". */
 const char *res_simulated_shown(const res_record *record);
 
 /* res_time_difference of an overhead; RES_UNKNOWN_TEXT where it was REFUSED. */

@@ -200,7 +200,8 @@ static json_t *versus_json(const res_versus *versus)
         "equivalent", (int)sum.equivalent, "uneven", (int)sum.uneven, "undecided",
         (int)sum.undecided, "failed", (int)sum.failed, "missing", (int)sum.missing, "unmeasured",
         (int)sum.unmeasured, "unread", (int)sum.unread, "controls", (int)sum.controls,
-        "control_alarms", (int)sum.alarms, "controls_failed", (int)sum.dead_controls);
+        "control_alarms", (int)sum.alarms, "controls_failed", (int)sum.dead_controls,
+        "controls_mute", (int)sum.mute_controls);
     bn_text_free(&summary);
     json_object_set_new(object, "noted", noted);
     return object;

@@ -762,11 +762,17 @@ static void sides_are_separated(void **state)
     assert_ok(res_versus_pair(&shelves[0].all, &shelves[1].all, choice, &v, &st), &st);
     assert_int_equal(v.cells[0].failed, 'B');
     res_versus_free(&v);
-    /* Records of a folder that was copied are reported. */
-    const res_collection copied = {.records = shelves[0].records + 1, .count = 1};
+    /* Records of a folder that was copied are reported; if all are, nothing is compared. */
+    put(&shelves[1], &fixture_lazy, "aaa", "good");
+    res_record *both[] = {shelves[0].records[1], shelves[1].records[3]};
+    res_collection copied = {.records = both, .count = 2};
     v = (res_versus){.options = res_compare_defaults(), .whole = true};
     assert_ok(res_versus_pair(&shelves[0].all, &copied, choice, &v, &st), &st);
     assert_true(v.noted[RES_NOTE_COPIES]);
+    res_versus_free(&v);
+    copied.count = 1;
+    v = (res_versus){.options = res_compare_defaults(), .whole = true};
+    assert_int_equal(res_versus_pair(&shelves[0].all, &copied, choice, &v, &st), BN_INVALID);
     res_versus_free(&v);
     clear(&shelves[0]);
     clear(&shelves[1]);

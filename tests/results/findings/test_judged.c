@@ -253,6 +253,11 @@ static void wall_and_profiled_device_time_are_to_be_decided(void **state)
     /* that it is faster, or slower by little, says less. */
     assert_decided((change){.spread = 0.35, .device = -0.2}, 0.03, false, true);
     assert_decided((change){.spread = 0.35, .device = 0.02}, 0.03, false, true);
+    /* Slower by little is decided only where what counts is excluded. */
+    assert_decided((change){.wall = 0.01}, 0.03, true, false);
+    assert_decided((change){.wall = 0.028, .spread = 0.01}, 0.03, false, true);
+    assert_decided((change){.wall = 0.028, .spread = 0.01}, 0.06, true, false);
+    assert_decided((change){.device = 0.028, .device_spread = 0.01}, 0.03, false, true);
     /* Device times that vary are waited for where a profiler tells them. */
     assert_decided((change){.device_spread = 0.3}, 0.03, false, true);
     assert_headline((change){.device_spread = 0.3}, 0.03, RES_UNDECIDED, RES_MEASURE_DEVICE, false);
@@ -279,7 +284,7 @@ static void what_is_undecided_is_not_counted_as_not_slower(void **state)
     assert_summary((change){.spread = 0.35}, 0.03, "undecided: 1 of 1; no A/A control");
     /* A faster device hides no slower step, nor does a device that is slower by little. */
     assert_summary((change){.spread = 0.35, .device = -0.2}, 0.03,
-                   "undecided: 1 of 1, 1 faster; no A/A control");
+                   "undecided: 1 of 1, 1 faster by a measure; no A/A control");
     assert_summary((change){.spread = 0.35, .device = 0.02}, 0.03,
                    "undecided: 1 of 1, 1 slower by no more than 3 %; no A/A control");
     assert_summary(

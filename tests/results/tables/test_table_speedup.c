@@ -11,7 +11,7 @@ static void speedup_table_has_the_fields_shape(void **state)
     (void)state;
     res_collection all = sample_store();
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    const char *simulated = strstr(out.data, "runtime sim (simulated)");
+    const char *simulated = strstr(out.data, "runtime sim (simulated, computing values)");
     assert_non_null(simulated);
     assert_has(out.data, "runtime cpu, build 5feceb66ffc8: full, image 64, f32, nhwc, serial\n");
     line_with(out.data, "bert      train  batch 8", "lazy");

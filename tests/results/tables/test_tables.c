@@ -251,7 +251,7 @@ static void failed_records_say_why(void **state)
     bn_text out = record_table(record, RES_TABLE_MARKDOWN);
     assert_has(out.data, "## resnet50, train, lazy, 1 graph\n\n");
     assert_has(out.data, "- **status**: compile-error: convolution: rank 3\n");
-    assert_has(out.data, "- **runtime**: cpu (simulated)");
+    assert_has(out.data, "- **runtime**: cpu (simulated, computing values)");
     assert_has(out.data, "ended by its limit");
     assert_has(out.data, "| step | 1 | 1309 |");
     assert_lacks(out.data, "Ledger");
