@@ -164,6 +164,7 @@ typedef struct cli_option {
     /* Known values, "a, b", for completion and suggestions: constant, or appended to OUT as the
      * program runs. Neither: it takes any. */
     const char *choices;
+    bool closed; /* of text: takes none but CHOICES, BN_INVALID when the line is read */
     void (*values)(bn_text *out);
     const char *also; /* names that other programs give it, "bs, batch-size" */
     uint32_t about;   /* its subjects, bits of the command's choice (cli_given) */
@@ -340,7 +341,8 @@ const cli_table *cli_output_table(void);
 /* A command's own row of --format, for the member at OFFSET. */
 #define CLI_FORMAT_ROW(at, names, says)                                                            \
     {                                                                                              \
-        "format", "FORMAT", CLI_TEXT, (at), .fallback = "text", .choices = (names), .text = (says) \
+        "format", "FORMAT", CLI_TEXT, (at), .fallback = "text", .choices = (names),                \
+                                            .closed = true, .text = (says)                         \
     }
 /* BN_INVALID: PATH, the value of OPTION, is a device, a pipe or a socket, or an existing file and
  * OUTPUT is without --force. Commands that measure or compile check that first, since the contents

@@ -36,7 +36,14 @@ static const cli_option rows[] = {
      .text =
          "time from the begin of a run to that of the next: 10m, 600s (a number alone: seconds)"},
     {"runs", "N", CLI_NUMBER, AT(runs), .fallback = "12", .least = 1, .most = 1000,
-     .text = "runs of an idle machine, or of a busy one, until it is calibrated"},
+     .text = "runs of an idle machine, or of a busy one, until it is calibrated; fewer than 8 show "
+             "nothing. By default all take about two hours"},
+    {"processes", "N", CLI_NUMBER, AT(matrix.how.processes), .fallback = "8",
+     .least = RES_LEAST_PROCESSES, .most = RES_MOST_REPETITIONS,
+     .text = "processes of each run that measure each model, 3 or more"},
+    {"runtime", "NAME", CLI_NAMES, AT(matrix.axis) + RES_AXIS_RUNTIME * sizeof(cli_list),
+     .fallback = "cpu", .single = true, .values = job_runtime_names, .open = true,
+     .text = "runtime to calibrate (bench list runtimes), or the path of a PJRT plugin"},
     CLI_FORMAT_ROW(AT(output.format), "text, json", "text or json"),
 };
 
@@ -140,15 +147,28 @@ static bn_code measure_run(calibration *c, bn_status *st)
 
 /* ---- all runs ----------------------------------------------------------------------------- */
 
-/* How many runs there are of an idle machine and of a busy one, and what they show. Before the
- * first process it is unknown which build the runtime is, and nothing counts. */
-static bn_code count_runs(const calibration *c, size_t count[2], res_run_drift drift[2],
-                          bn_status *st)
+/* What the runs of an idle machine and of a busy one show. */
+typedef struct findings {
+    size_t count[2], near[2]; /* runs; those that began too soon after the one before */
+    res_run_drift drift[2];
+} findings;
+
+static const char *const states[] = {"idle", "busy"};
+
+static size_t most_of(const size_t count[2])
+{
+    return count[0] > count[1] ? count[0] : count[1];
+}
+
+/* Before the first process it is unknown which build the runtime is, and nothing counts. */
+static bn_code count_runs(const calibration *c, findings *f, bn_status *st)
 {
     json_t *runs;
     bn_code code = res_calibration_read(c->options->matrix.how.store, &runs, st);
-    for (int busy = 0; busy < 2 && code == BN_OK; busy++)
-        count[busy] = res_calibration_drift(runs, c->sha256, c->machine, busy, &drift[busy]);
+    for (int busy = 0; busy < 2 && code == BN_OK; busy++) {
+        f->count[busy] = res_calibration_drift(runs, c->sha256, c->machine, busy, &f->drift[busy]);
+        f->near[busy] = res_calibration_near(runs, c->sha256, c->machine, busy);
+    }
     if (code == BN_OK)
         json_decref(runs);
     return code;
@@ -171,44 +191,53 @@ static double last_began(const calibration *c)
     return last;
 }
 
-/* Waits until the next run is due, or the user stops it. A clock that was set back does not make it
- * wait longer than one interval. */
-static void wait_for_next(const calibration *c)
+/* Seconds until the next run is due; 0: it is. A clock that was set back does not make it longer
+ * than one interval. */
+static double seconds_to_next(const calibration *c)
 {
-    const double due = last_began(c) + c->options->every_s;
-    const struct timespec moment = {0, 200000000};
-    for (double left = due - (double)time(NULL); left > 0 && !job_interrupted();
-         left = due - (double)time(NULL)) {
-        if (left > c->options->every_s)
-            return;
-        nanosleep(&moment, NULL);
-    }
+    const double left = last_began(c) + c->options->every_s - (double)time(NULL);
+    return left > 0 && left <= c->options->every_s ? left : 0;
 }
 
+/* The last run takes its own time, each before it an interval. Before the first run its own time is
+ * unknown. */
 static void say_plan(const calibration *c, const size_t count[2])
 {
-    const size_t most = count[0] > count[1] ? count[0] : count[1];
-    const size_t left = (size_t)c->options->runs - most;
+    const size_t left = (size_t)c->options->runs - most_of(count);
     const double each_s = fmax(c->options->every_s, c->run_s);
-    cli_note("calibration: %zu idle and %zu busy runs of %lld; %zu more take about %.0f min; "
+    const double wait_s = seconds_to_next(c) + (double)(left - 1) * each_s + c->run_s;
+    char time[64] = "";
+    if (wait_s >= 120)
+        snprintf(time, sizeof time, " %.0f min", wait_s / 60);
+    else
+        snprintf(time, sizeof time, " %.0f s", ceil(wait_s));
+    cli_note("calibration: %zu idle and %zu busy runs of %lld; %zu left, %s%s; "
              "Ctrl-C keeps those that ended, and a second call goes on",
              count[0], count[1], (long long)c->options->runs, left,
-             ceil((double)left * each_s / 60));
+             c->run_s > 0 ? "in about" : "in at least", time);
 }
 
-static bn_code run_all(calibration *c, size_t count[2], res_run_drift drift[2], bn_status *st)
+/* Waits until the next run is due, or the user stops it. */
+static void wait_for_next(const calibration *c)
+{
+    const struct timespec moment = {0, 200000000};
+    while (seconds_to_next(c) > 0 && !job_interrupted())
+        nanosleep(&moment, NULL);
+}
+
+static bn_code run_all(calibration *c, findings *f, bn_status *st)
 {
     const size_t wanted = (size_t)c->options->runs;
-    bn_code code = count_runs(c, count, drift, st);
-    while (code == BN_OK && count[0] < wanted && count[1] < wanted) {
-        say_plan(c, count);
+    bn_code code = count_runs(c, f, st);
+    while (code == BN_OK && most_of(f->count) < wanted) {
+        say_plan(c, f->count);
         wait_for_next(c);
         c->number = 0;
         if (job_interrupted())
             return bn_fail(st, BN_CANCELLED, "interrupted");
         code = measure_run(c, st);
         if (code == BN_OK)
-            code = count_runs(c, count, drift, st);
+            code = count_runs(c, f, st);
     }
     return code;
 }
@@ -256,41 +285,65 @@ static void find_build(calibration *c)
     json_decref(host);
 }
 
-static json_t *result_json(const size_t count[2], const res_run_drift drift[2])
+/* The --runs with which a further call gives state BUSY enough runs, if these are of that state;
+ * 0: it has enough, or there is none. */
+static size_t next_runs(const findings *f, int busy)
 {
-    static const char *const names[] = {"idle", "busy"};
-    json_t *object = json_object();
-    for (int busy = 0; busy < 2; busy++)
+    const size_t count = f->count[busy];
+    return count > 0 && count < RES_CALIBRATION_FEWEST
+               ? most_of(f->count) + RES_CALIBRATION_FEWEST - count
+               : 0;
+}
+
+static json_t *result_json(const findings *f)
+{
+    json_t *object = json_object(), *noted = json_array();
+    for (int busy = 0; busy < 2; busy++) {
+        const size_t next = next_runs(f, busy);
         json_object_set_new(
-            object, names[busy],
-            json_pack("{sI so}", "runs", (json_int_t)count[busy], "deviation",
-                      drift[busy].deviation > 0 ? json_real(drift[busy].deviation) : json_null()));
+            object, states[busy],
+            json_pack("{sI so sI so}", "runs", (json_int_t)f->count[busy], "deviation",
+                      f->drift[busy].deviation > 0 ? json_real(f->drift[busy].deviation)
+                                                   : json_null(),
+                      "near", (json_int_t)f->near[busy], "next_runs",
+                      next > 0 ? json_integer((json_int_t)next) : json_null()));
+    }
+    if (f->near[0] + f->near[1] > 0)
+        json_array_append_new(noted, json_string("near-runs"));
+    if (next_runs(f, 0) + next_runs(f, 1) > 0)
+        json_array_append_new(noted, json_string("too-few-runs"));
+    json_object_set_new(object, "noted", noted);
     return object;
 }
 
-static void print_result(const calibration *c, const size_t count[2], const res_run_drift drift[2])
+static void print_result(const calibration *c, const findings *f)
 {
-    static const char *const names[] = {"idle", "busy"};
     if (strcmp(cli_format(&c->options->output), "json") == 0) {
-        json_t *object = result_json(count, drift);
+        json_t *object = result_json(f);
         cli_json(object);
         json_decref(object);
         return;
     }
     for (int busy = 0; busy < 2; busy++) {
-        if (drift[busy].deviation > 0)
-            cli_tell("%s: standard deviation between runs %.2f %% (%zu runs); records made in %s "
-                     "from now on have it",
-                     names[busy], 100 * drift[busy].deviation, count[busy],
+        if (f->drift[busy].deviation > 0)
+            cli_tell("%s: standard deviation between runs (tau) %.2f %%, of %zu runs; tables of "
+                     "records made in %s from now on use it",
+                     states[busy], 100 * f->drift[busy].deviation, f->count[busy],
                      c->options->matrix.how.store);
-        else if (count[busy] > 0)
-            cli_tell("%s: %zu of at least %d runs", names[busy], count[busy],
-                     RES_CALIBRATION_FEWEST);
+        else if (f->count[busy] > 0)
+            cli_tell("%s: %zu of at least %d runs; the same command with --runs %zu goes on, while "
+                     "the machine is %s",
+                     states[busy], f->count[busy], RES_CALIBRATION_FEWEST, next_runs(f, busy),
+                     states[busy]);
     }
+    if (f->near[0] + f->near[1] > 0)
+        cli_tell(
+            "runs that began within %.0f minutes of the one before: %zu; over hours tau may be "
+            "larger",
+            RES_LEVEL_S / 60, f->near[0] + f->near[1]);
 }
 
-static bn_code calibrate(calibration *c, job_matrix *matrix, size_t count[2],
-                         res_run_drift drift[2], bn_status *st)
+static bn_code calibrate(calibration *c, job_matrix *matrix, findings *f, bn_status *st)
 {
     bn_code code = job_store_ready(matrix->how.store, st);
     for (size_t m = 0; m < MODELS && code == BN_OK; m++)
@@ -300,7 +353,7 @@ static bn_code calibrate(calibration *c, job_matrix *matrix, size_t count[2],
     find_build(c);
     c->planned = MODELS * (size_t)matrix->how.processes;
     job_supervise_begin();
-    return run_all(c, count, drift, st);
+    return run_all(c, f, st);
 }
 
 static int run(void *options, const cli_call *call)
@@ -308,27 +361,24 @@ static int run(void *options, const cli_call *call)
     calibrate_options *o = options;
     calibration c = {.options = o};
     bn_status st = {.code = BN_OK};
-    size_t count[2] = {0, 0};
-    res_run_drift drift[2] = {{0, 0}, {0, 0}};
+    findings f = {.count = {0, 0}};
     (void)call;
-    if (o->matrix.how.processes == 0)
-        o->matrix.how.processes = 8;
-    if (o->matrix.how.processes < RES_LEAST_PROCESSES)
-        bn_fail(&st, BN_INVALID, "--processes: a run needs %d at least", RES_LEAST_PROCESSES);
-    else if ((size_t)snprintf(c.store, sizeof c.store, "%s/" RES_CALIBRATION_FOLDER,
-                              o->matrix.how.store) >= sizeof c.store)
+    if ((size_t)snprintf(c.store, sizeof c.store, "%s/" RES_CALIBRATION_FOLDER,
+                         o->matrix.how.store) >= sizeof c.store)
         bn_fail(&st, BN_INVALID, "--store: the name is too long");
     else
-        (void)calibrate(&c, &o->matrix, count, drift, &st);
+        (void)calibrate(&c, &o->matrix, &f, &st);
     for (size_t m = 0; m < MODELS; m++)
         free(c.members[m]);
     if (st.code == BN_CANCELLED || job_interrupted()) {
-        cli_say("bench: interrupted; %zu idle and %zu busy runs are kept", count[0], count[1]);
+        cli_say("bench: interrupted; %zu idle and %zu busy runs are kept, and the same command "
+                "goes on",
+                f.count[0], f.count[1]);
         return CLI_EXIT_INTERRUPTED;
     }
     if (st.code != BN_OK)
         return (int)cli_complain(&st);
-    print_result(&c, count, drift);
+    print_result(&c, &f);
     return CLI_EXIT_OK;
 }
 

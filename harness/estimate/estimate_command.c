@@ -122,9 +122,6 @@ static bn_code prepare(command *c, bn_status *st)
     estimate_run *run = &c->run;
     bn_text notes = {0};
     bn_code code = res_format_parse(cli_format(&o->output), &c->format, st);
-    if (code == BN_OK && (c->format == RES_TABLE_LATEX || c->format == RES_TABLE_HTML))
-        code = bn_fail(st, BN_INVALID, "--format %s: there are text, narrow, md, csv and json",
-                       o->output.format);
     if (code == BN_OK)
         code = check_words(o, st);
     if (code == BN_OK)

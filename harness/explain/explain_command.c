@@ -143,9 +143,6 @@ static int explain(explain_options *options)
     job_experiment e;
     res_format format;
     bn_code code = res_format_parse(cli_format(&options->output), &format, &st);
-    if (code == BN_OK && format != RES_TABLE_JSON && !res_format_is_text(format))
-        code =
-            bn_fail(&st, BN_INVALID, "explain prints text or json, not %s", options->output.format);
     if (code == BN_OK)
         code = expand(&options->matrix, &e, &st);
     return code == BN_OK ? (int)run(&e, format, &options->output) : (int)cli_complain(&st);

@@ -29,7 +29,7 @@ static const char explanation[] =
     "Rows: standard deviations between processes of 1 % x exp N(0, 0.5) (ln), or 0.3 to 5 %\n"
     "(wide). Shares are in %, with their 95 % intervals in brackets (Clopper-Pearson). PASS\n"
     "asks for\n"
-    "  holds    95 % intervals that hold the truth: 93 to 97, with a drift 94 to 99\n"
+    "  holds    95 % intervals that hold the truth: 93 to 97, with a tau 94 to 99\n"
     "  wrong    tables of like ratios with any claim: at most 6\n"
     "  5 %      tables that claim a difference of 5 % in their first row: at least 80 where\n"
     "           34 rows (ln) have 4 processes each\n"
@@ -80,7 +80,7 @@ size_t selftest_claims_plan(bool quick, selftest_claims *list)
 
 static void name(const selftest_claims *c, char *text, size_t size)
 {
-    snprintf(text, size, "%s, %s, drift %g %%, %zu ratios of %zu processes", shape_names[c->rows],
+    snprintf(text, size, "%s, %s, tau %g %%, %zu ratios of %zu processes", shape_names[c->rows],
              noise_names[c->noise], 100 * c->drift, c->ratios, c->processes);
 }
 
@@ -169,7 +169,7 @@ static json_t *row_of(const selftest_claims *c)
 void selftest_claims_put(const selftest_claims *list, size_t count, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {
-        {"rows", false},     {"noise", false},     {"drift", true},      {"ratios", true},
+        {"rows", false},     {"noise", false},     {"tau", true},        {"ratios", true},
         {"processes", true}, {"holds", true},      {"wrong 95 %", true}, {"5 % 95 %", true},
         {"MDE", true},       {"found 95 %", true}, {"", false}};
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;

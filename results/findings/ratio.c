@@ -126,7 +126,11 @@ static bool is_busy(const res_pool *base, const res_pool *other)
     return res_interference_busy(&interference);
 }
 
-/* The drift of this machine and its runtime, from RECORD. */
+/* The drift of this machine and its runtime, from RECORD: what was calibrated, on whatever device;
+ * else what is assumed. On an idle machine nothing is assumed of a simulated device: it draws its
+ * own noise for each process, so that the processes show all of it. The host's part of its steps
+ * shares the machine with other programs like that of any device, so on a busy one it has what the
+ * others have. */
 static res_run_drift drift_of(const res_record *record, bool busy)
 {
     const double deviation =
@@ -135,6 +139,8 @@ static res_run_drift drift_of(const res_record *record, bool busy)
         record, busy ? RES_PROV_CALIBRATION_BUSY_RUNS : RES_PROV_CALIBRATION_IDLE_RUNS, 0);
     if (deviation > 0 && isfinite(deviation) && runs > 1)
         return (res_run_drift){deviation, (double)runs - 1};
+    if (record->simulated && !busy)
+        return (res_run_drift){0, 0};
     return (res_run_drift){busy ? STATED_BUSY : STATED_IDLE, (double)INFINITY};
 }
 
@@ -149,16 +155,14 @@ static void refuse_apart(const res_pool *base, res_pool_ratio *ratio)
         ratio->own.freedom = 0;
 }
 
-/* Three runs or more show themselves how far runs differ. A simulated device draws its drifts for
- * each process: they show all of it. */
+/* Three runs or more show themselves how far runs differ. */
 static res_run_drift drift_between(const res_pool *base, const res_pool *other,
                                    res_pool_ratio *ratio)
 {
     if (!(ratio->own.freedom > 0) || ratio->of_runs)
         return (res_run_drift){0, 0};
     ratio->busy = is_busy(base, other);
-    return base->latest->simulated && !ratio->busy ? (res_run_drift){0, 0}
-                                                   : drift_of(other->latest, ratio->busy);
+    return drift_of(other->latest, ratio->busy);
 }
 
 /* Sets what follows from RATIO's log. */

@@ -13,11 +13,8 @@
 /* Ids are in order of time, so that few processes of other runs stand between those of one. */
 #define MOST_BETWEEN 256
 
-/* So long a machine keeps to one level (docs/measuring.md). Runs that begin within that time of the
- * first of them show no more of how runs differ than the processes of one do: they are one. */
-#define LEVEL_S 600.0
-
-/* Processes of one run have the same group. Records without one ran alone. */
+/* Runs that begin within RES_LEVEL_S of the first of them are one.
+ * Processes of one run have the same group. Records without one ran alone. */
 static void number_runs(res_pool *pool)
 {
     double began_s = (double)NAN;
@@ -29,7 +26,7 @@ static void number_runs(res_pool *pool)
             k--;
         if (k > least) {
             process->run = pool->list[k - 1].run;
-        } else if (process->began_s - began_s < LEVEL_S) {
+        } else if (process->began_s - began_s < RES_LEVEL_S) {
             process->run = pool->run_count - 1;
         } else {
             process->run = pool->run_count++;

@@ -187,6 +187,31 @@ size_t res_calibration_drift(const json_t *runs, const char *sha256, const char 
     return most;
 }
 
+static int compare_times(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+size_t res_calibration_near(const json_t *runs, const char *sha256, const char *machine, bool busy)
+{
+    double *began_s = bn_zalloc(json_array_size(runs), sizeof *began_s);
+    size_t index, count = 0, near = 0;
+    const json_t *run;
+    json_array_foreach(runs, index, run)
+    {
+        if (is_of(run, sha256, machine, busy))
+            began_s[count++] = json_number_value(json_object_get(run, "began_s"));
+    }
+    /* The file has them in the order in which they ended; a clock may have been set back. */
+    if (count > 1)
+        qsort(began_s, count, sizeof *began_s, compare_times);
+    for (size_t i = 1; i < count; i++)
+        near += began_s[i] - began_s[i - 1] < RES_LEVEL_S;
+    free(began_s);
+    return near;
+}
+
 json_t *res_calibration_summary(const char *store, const char *sha256, const char *machine)
 {
     static const char *const names[] = {"idle", "busy"};

@@ -337,6 +337,9 @@ BN_MUST_USE bn_code res_calibration_add(const char *store, const res_calibration
  * *DRIFT is theirs; none below RES_CALIBRATION_FEWEST. */
 size_t res_calibration_drift(const json_t *runs, const char *sha256, const char *machine, bool busy,
                              res_run_drift *drift);
+/* How many of RUNS, of this runtime and machine, busy or idle, began within RES_LEVEL_S of the one
+ * before: tau over hours may be larger than they show. */
+size_t res_calibration_near(const json_t *runs, const char *sha256, const char *machine, bool busy);
 /* The member "calibration" of a record made in STORE now (new reference): {"runtime", "machine",
  * "idle": {"deviation", "runs"}, "busy": ...}. NULL: nothing is known of this runtime here. */
 json_t *res_calibration_summary(const char *store, const char *sha256, const char *machine);

@@ -3,10 +3,11 @@
  * them than A.
  *
  * A process is slow where its pair's log ratio lies off the median by more than 5 robust standard
- * deviations and by more than 10 %: upwards B's process is, downwards A's. If the times of the side
- * itself say otherwise, a process of the other side is fast: those of B that lie above the median
- * are not slow where A's times fell below A's median by more than B's rose above B's. So a side of
- * which more than half is slow does not make the other side's processes slow. The robust deviation
+ * deviations and by more than 10 %: upwards B's process is, downwards A's. But where B's process is
+ * above the median of B's by less than a quarter of what A's is below that of A's, A's process is
+ * fast (and likewise downwards): the others of a side of which more than half is slow. What disturbs
+ * both processes of a pair blurs that: if it varies by 10 %, 3 % of processes that are slow by 30 %
+ * are taken for fast ones of the other side. The robust deviation
  * is that of the shortest interval which holds more than half of the pairs (P. J. Rousseeuw and A.
  * M. Leroy, "A robust version of scale based on the shortest half", Statistica Neerlandica 42,
  * 1988), which a third of slow processes does not widen. It is the interval's width over 1.349,

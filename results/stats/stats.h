@@ -40,6 +40,9 @@ double res_trimmed_mean(double *values, size_t count);
 
 /* Fewer processes have no interval: their spread is unknown. */
 #define RES_LEAST_PROCESSES 3
+/* Seconds that a machine keeps to one level (docs/measuring.md). Runs that begin within that time
+ * show no more of how runs differ than the processes of one do. */
+#define RES_LEVEL_S         600.0
 
 /* A mean over processes. */
 typedef struct res_estimate {

@@ -243,7 +243,7 @@ static void put_drift(const double deviation[2], const size_t runs[2], bn_text *
 {
     static const char *const when[] = {"", " under interference"};
     bool stated = false;
-    bn_text_puts(out, "Intervals include a standard deviation between runs of ");
+    bn_text_puts(out, "Intervals include a standard deviation between runs (tau) of ");
     for (int busy = 0, put = 0; busy < 2; busy++) {
         if (!(deviation[busy] > 0))
             continue;

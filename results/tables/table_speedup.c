@@ -254,7 +254,7 @@ static void put_legend(const res_speedup *speedup, res_format format, bn_text *o
         "processes: that measured the row. Each gives one value; intervals (95 %, Student's t) are "
         "over these values, or over the means of runs where there are several (they are named). "
         "Those of ratios borrow variance from the other rows where there are four or more, and "
-        "include the standard deviation between runs where a note names one.",
+        "include the standard deviation between runs (tau) where a note names one.",
         "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
         "overhead: PJRT time minus device time of one execution; \"<\": indistinguishable from "
         "zero.",

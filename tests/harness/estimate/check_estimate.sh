@@ -559,7 +559,7 @@ report "nor is there such a chip" "$(fault_of 1 no-topology fake:1/gigacore)"
 refuses "eager mode has nothing whole" 2 "eager" -- "${estimate[@]}" --mode eager
 refuses "layouts are two" 2 "'sideways'|default, auto" -- "${estimate[@]}" --layouts sideways
 refuses "a topology has a name" 2 "'/megacore'" -- "${estimate[@]}" --topology /megacore
-refuses "a format of pages is refused" 2 "--format html|json" -- "${estimate[@]}" --format html
+refuses "a format of pages is refused" 2 "--format|html|json" -- "${estimate[@]}" --format html
 refuses "a plugin is needed" 3 "no such file" -- estimate --runtime ./no/plugin.so
 refuses "and it is one" 3 "not a shared object" -- estimate --runtime ./README.md
 

@@ -213,19 +213,38 @@ static void other_programs_make_it_busy(void **state)
     assert_false(res_interference_busy(&little));
 }
 
-/* A simulated device's times are drawn for each process. */
-static void a_simulated_device_does_not_drift(void **state)
+/* The drift of a simulated device, whose rounds waited for STALLED_NS, with a calibration or none.
+ */
+static res_run_drift simulated_drift(uint64_t stalled_ns, bool calibrated)
 {
-    (void)state;
     store s = {.count = 0};
-    add_busy(&s, 2, 0);
-    for (size_t i = 0; i < s.count; i++)
+    add_busy(&s, 2, stalled_ns);
+    for (size_t i = 0; i < s.count; i++) {
         s.records[i]->simulated = true;
+        if (calibrated)
+            json_object_set_new(s.records[i]->provenance, "calibration",
+                                json_pack("{s:{s:f, s:i}, s:{s:f, s:i}}", "idle", "deviation",
+                                          0.002, "runs", 9, "busy", "deviation", 0.03, "runs", 8));
+    }
     res_speedup table = made(&s);
-    const res_pool_ratio *ratio = &row_of(&table, "m", "capture")->ratio;
-    assert_near(ratio->log.drift.deviation, 0, 0);
+    const res_run_drift drift = row_of(&table, "m", "capture")->ratio.log.drift;
     res_speedup_free(&table);
     clear(&s);
+    return drift;
+}
+
+/* A simulated device's times are drawn for each process, so nothing is assumed while the machine is
+ * idle. Its host shares a busy machine. What was calibrated counts in both cases. */
+static void a_simulated_device_has_the_drift_of_its_host(void **state)
+{
+    (void)state;
+    assert_near(simulated_drift(0, false).deviation, 0, 0);
+    assert_near(simulated_drift(900000, false).deviation, 0.04, 1e-12);
+    assert_true(isinf(simulated_drift(900000, false).freedom));
+    assert_near(simulated_drift(0, true).deviation, 0.002, 1e-12);
+    assert_near(simulated_drift(0, true).freedom, 8, 0);
+    assert_near(simulated_drift(900000, true).deviation, 0.03, 1e-12);
+    assert_near(simulated_drift(900000, true).freedom, 7, 0);
 }
 
 int main(void)
@@ -238,7 +257,7 @@ int main(void)
         cmocka_unit_test(one_run_against_three_has_no_interval),
         cmocka_unit_test(a_ratio_may_be_of_some_of_the_processes),
         cmocka_unit_test(runs_within_minutes_are_one),
-        cmocka_unit_test(a_simulated_device_does_not_drift),
+        cmocka_unit_test(a_simulated_device_has_the_drift_of_its_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,14 @@ static void runs_show_a_drift_of_their_machine(void **state)
     assert_int_equal(res_calibration_drift(runs, build, "here", true, &drift), 7);
     assert_true(drift.deviation == 0);
     assert_int_equal(res_calibration_drift(runs, "another", "here", false, &drift), 0);
+    /* They lie ten minutes apart, which is enough; one more just before the second does not. */
+    assert_int_equal(res_calibration_near(runs, build, "here", false), 0);
+    json_t *closer = json_deep_copy(json_array_get(runs, 1));
+    json_object_set_new(closer, "began_s", json_real(599));
+    json_array_append_new(runs, closer);
+    assert_int_equal(res_calibration_near(runs, build, "here", false), 2);
+    assert_int_equal(res_calibration_near(runs, build, "here", true), 0);
+    assert_int_equal(res_calibration_near(runs, build, "there", false), 0);
     json_decref(runs);
     /* The same run again is one. */
     add_runs(store, "here", false, 1);
