@@ -16,6 +16,8 @@
 #define RUNS_FILE  "runs.json"
 /* Of a list of runs; more is no file of ours. */
 #define MOST_DEPTH 8
+/* Of the logarithm of a ratio of two step times, and of its error: from 1 ns to 10^12 years. */
+#define MOST_LOG   65.0
 
 static void runs_path(const char *store, bn_text *path)
 {
@@ -35,9 +37,10 @@ static bool is_run(const json_t *run)
     json_array_foreach(ratios, index, one)
     {
         if (!json_is_string(json_object_get(one, "pair")) ||
-            !isfinite(json_number_value(json_object_get(one, "log"))) ||
             !json_is_number(json_object_get(one, "log")) ||
-            !(json_number_value(json_object_get(one, "error")) > 0))
+            !(fabs(json_number_value(json_object_get(one, "log"))) <= MOST_LOG) ||
+            !(json_number_value(json_object_get(one, "error")) > 0) ||
+            !(json_number_value(json_object_get(one, "error")) <= MOST_LOG))
             return false;
     }
     return true;

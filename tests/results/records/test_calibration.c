@@ -115,7 +115,11 @@ static void other_files_are_refused(void **state)
         "[{\"began_s\": 1, \"runtime\": \"a\", \"machine\": \"b\", \"busy\": false, \"ratios\": "
         "[{\"pair\": \"a\", \"log\": 1, \"error\": 0}]}]",
         "[{\"began_s\": 1, \"runtime\": \"a\", \"machine\": \"b\", \"busy\": false, \"ratios\": "
-        "[{\"log\": 1, \"error\": 1}]}]"};
+        "[{\"log\": 1, \"error\": 1}]}]",
+        "[{\"began_s\": 1, \"runtime\": \"a\", \"machine\": \"b\", \"busy\": false, \"ratios\": "
+        "[{\"pair\": \"a\", \"log\": -1e308, \"error\": 1}]}]",
+        "[{\"began_s\": 1, \"runtime\": \"a\", \"machine\": \"b\", \"busy\": false, \"ratios\": "
+        "[{\"pair\": \"a\", \"log\": 1, \"error\": 1e308}]}]"};
     const char *store = ((const place *)*state)->store;
     char path[400];
     folder_of(store);
