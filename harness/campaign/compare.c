@@ -146,7 +146,9 @@ static bn_code compare_stores(compare_run *compare, const char *const stores[2],
     res_choice choice[2];
     for (int i = 0; i < 2; i++) {
         choice[i] = (res_choice){stores[i], compare->runtime[i], compare->label[i]};
-        if (res_store_load(stores[i], &all[i], st) != BN_OK)
+        if (res_store_load(stores[i], &all[i], st) != BN_OK ||
+            (all[i].count == 0 && all[i].damaged_count == 0 &&
+             res_store_not_sides(stores[i], st) != BN_OK))
             return st->code;
         job_say_damaged(all[i].damaged, all[i].damaged_count);
         compare->versus.unread[i] = all[i].damaged_count;

@@ -20,7 +20,7 @@ static job_order order_of(const compare_pair *pair, int side, size_t number, cha
                        .more = pair->more || number == pair->number};
 }
 
-static char run_turns(const compare_pair *pair, res_record *records[2], bn_status *failed)
+static char run_turns(compare_pair *pair, res_record *records[2], bn_status *failed)
 {
     /* The first one also starts and warms up first. */
     const int first = pair->b_first, second = !first;
@@ -30,20 +30,22 @@ static char run_turns(const compare_pair *pair, res_record *records[2], bn_statu
     int fault = 0;
     const job_order jobs[2] = {order_of(pair, first, pair->number, text[0], sizeof text[0]),
                                order_of(pair, second, pair->number + 1, text[1], sizeof text[1])};
-    if (job_measure_in_turns(sides, jobs, pair->seed, both, &fault, failed) != BN_OK)
+    if (job_measure_in_turns(sides, jobs, pair->seed, both, &fault, &pair->refused, failed) !=
+        BN_OK)
         return (fault ? second : first) ? 'B' : 'A';
     records[first] = both[0];
     records[second] = both[1];
     return 0;
 }
 
-static char run_one_by_one(const compare_pair *pair, res_record *records[2], bn_status *failed)
+static char run_one_by_one(compare_pair *pair, res_record *records[2], bn_status *failed)
 {
     for (int half = 0; half < 2; half++) {
         const int side = pair->b_first ? !half : half;
         char text[512];
         const job_order job = order_of(pair, side, pair->number + (size_t)half, text, sizeof text);
-        if (job_measure_in_worker(&pair->side[side], &job, &records[side], failed) != BN_OK)
+        if (job_measure_in_worker(&pair->side[side], &job, &records[side], &pair->refused,
+                                  failed) != BN_OK)
             return side ? 'B' : 'A';
     }
     return 0;
@@ -68,7 +70,7 @@ static char check_builds(const compare_pair *pair, res_record *const records[2],
     return 0;
 }
 
-char compare_run_pair(const compare_pair *pair, res_record *records[2], bn_status *failed)
+char compare_run_pair(compare_pair *pair, res_record *records[2], bn_status *failed)
 {
     records[0] = records[1] = NULL;
     const char fault =

@@ -36,11 +36,12 @@ typedef struct compare_pair {
     size_t number, of; /* of A's process or B's, the first of the two */
     bool verbose, more; /* as in job_order; MORE pairs come before the next interim analysis */
     char *build[2]; /* sha256 of each side's plugin (BN_SHA256_TEXT); "": this pair sets it */
+    bool refused;   /* out: a side's runtime refused the user's options; it has no record */
 } compare_pair;
 /* Measures PAIR; RECORDS[side] are the caller's. Returns 0, or the letter of the side whose process
  * FAILED; the other one may still have a record. Where a side ran another build than its first one
  * that is BN_CHANGED, and both keep their records. */
-char compare_run_pair(const compare_pair *pair, res_record *records[2], bn_status *failed);
+char compare_run_pair(compare_pair *pair, res_record *records[2], bn_status *failed);
 
 /* A comparison at work. */
 typedef struct compare_run {

@@ -41,6 +41,7 @@ typedef struct session {
     bool capped;  /* the budget had no time for pairs that were planned */
     bool changed; /* a plugin's file was replaced: further pairs would be of another build */
     bool turns;   /* the processes of a pair live at the same time */
+    const char *why; /* the number of processes changes with the next pair; NULL: as planned */
     char build[2][BN_SHA256_TEXT]; /* of A and B, in their first pair */
 } session;
 
@@ -106,6 +107,8 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     job_experiment_title(&pair.side[0], title, sizeof title);
     snprintf(text, sizeof text, "%s, %spair %zu", title, c->control ? "control, " : "",
              c->pairs + 1);
+    job_progress_explain(s->why);
+    s->why = NULL;
     const uint64_t begin = bn_now_ns();
     const char fault = compare_run_pair(&pair, records, &failed);
     const uint64_t took = bn_now_ns() - begin;
@@ -124,8 +127,14 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     if (failed.code != BN_OK) {
         if (failed.code == BN_CANCELLED || job_interrupted())
             return BN_OK;
+        /* Further processes would be refused alike. Both sides of a control are A. */
+        if (pair.refused) {
+            compare->fault = c->control ? 'A' : fault;
+            return bn_fail(st, BN_INVALID, "%c: %s", compare->fault, failed.message);
+        }
         c->failed = fault;
         c->failure = failed.code;
+        s->why = "what failed gets no further pairs";
         s->changed = failed.code == BN_CHANGED;
         snprintf(c->message, sizeof c->message, "%s", failed.message);
         cli_line_clear();
@@ -202,6 +211,7 @@ static bn_code plan_second_stage(session *s, bn_status *st)
         *now = wanted > RES_MOST_PAIRS ? RES_MOST_PAIRS : wanted > *now ? wanted : *now;
         s->capped = s->capped || *now > s->plan.rows[i].most;
         *now = fewer(*now, s->plan.rows[i].most);
+        s->why = "by the spread of the pairs so far (--precision)";
         if (wanted > RES_MOST_PAIRS)
             res_versus_add_note(versus, RES_NOTE_PRECISION,
                                 "%s %s %s: --precision asks for %zu pairs; %d are the most.",
@@ -233,6 +243,7 @@ static bn_code analyse(session *s, bool *more, bn_status *st)
         if (versus->cells[i].control && next > 0)
             s->plan.rows[i].wanted = fewer(next, s->plan.rows[i].most);
     *more = next > 0;
+    s->why = "undecided experiments get further pairs";
     return code;
 }
 
@@ -314,6 +325,7 @@ static bn_code plan_budget(session *s, size_t planned, bn_status *st)
         row->most = versus->cells[i].control ? of_control : fit;
         row->wanted = fewer(row->wanted, row->most);
     }
+    s->why = "as many as fit into --budget, by the clock";
     bn_text_printf(&versus->notes, "Budget of %.0f s, by the first pair of each: %zu pairs fit",
                    s->compare->options->budget, fit);
     if (s->plan.controls > 0 && of_control < fit)
@@ -336,6 +348,7 @@ static bn_code begin_budget(session *s, bn_status *st)
         planned = wanted[i] > planned ? wanted[i] : planned;
         s->plan.rows[i].wanted = fewer(wanted[i], 1);
     }
+    s->why = "one pair of each comes first, and says how many fit into --budget";
     bn_code code = run_stage(s, st);
     for (size_t i = 0; i < count; i++)
         s->plan.rows[i].wanted = wanted[i];
@@ -459,12 +472,11 @@ static bn_code begin(session *s, bn_status *st)
     return BN_OK;
 }
 
-/* Shows the plan; its time is that of short steps, the least. */
+/* Shows the plan. */
 static void show_plan(const session *s)
 {
     const res_versus *versus = &s->compare->versus;
     size_t pairs = 0, controls = 0;
-    double least_s = 0;
     char further[96] = "";
     if (s->compare->options->output.quiet)
         return;
@@ -472,10 +484,8 @@ static void show_plan(const session *s)
         const compare_row *row = &s->plan.rows[i];
         if (versus->cells[i].missing)
             continue;
-        const double pair_s = 2 * s->plan.list[0][row->experiment].how.min_time;
         controls += versus->cells[i].control;
         pairs = row->wanted > pairs ? row->wanted : pairs;
-        least_s += pair_s * (1 + ((double)row->wanted - 1) / SHORT_SHARE);
     }
     const res_plan interim = compare_plan_of(s->compare->options);
     if (interim != RES_PLAN_ONCE)
@@ -488,7 +498,7 @@ static void show_plan(const session *s)
         "to %s",
         processes(s), s->plan.experiments, s->plan.experiments == 1 ? "" : "s", controls,
         controls == 1 ? "" : "s", pairs, pairs == 1 ? "" : "s", further, s->compare->store);
-    job_progress_plan(processes(s), least_s, false, s->plan.list[0][0].how.idle_cores);
+    job_progress_plan(processes(s), -1, s->plan.list[0][0].how.idle_cores);
 }
 
 bn_code compare_measure(compare_run *compare, bn_status *st)

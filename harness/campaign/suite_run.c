@@ -357,7 +357,7 @@ static void show_plan(const carry *c, size_t runs)
     cli_note("[0/%zu] suite %s: %zu record%s of %zu process%s to run; they go to %s", of,
              c->suite->name, runs, runs == 1 ? "" : "s", of, of == 1 ? "" : "es",
              c->options->store);
-    job_progress_plan(of, seconds, known,
+    job_progress_plan(of, known ? seconds : -1,
                       c->suite->count > 0 ? c->suite->items[0].e.how.idle_cores : NULL);
 }
 

@@ -204,6 +204,9 @@ typedef struct cli_part {
     bn_code (*check)(void *part, const struct cli_call *call, bn_status *st);
 } cli_part;
 
+/* The section of commands that are about bench itself, beside bench help, which is no row. */
+#define CLI_SECTION_HELP "Help"
+
 /* A command with its options. Rows of its own come first in --help, and stand in place of shared
  * ones of the same name. */
 #define CLI_MOST_GROUPS 8

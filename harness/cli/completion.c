@@ -274,6 +274,7 @@ const cli_command cli_completion = {
     .name = "completion",
     .usage = "bench completion bash|zsh|fish",
     .summary = "print a completion script: source <(bench completion bash)",
+    .section = CLI_SECTION_HELP,
     .words = "bash|zsh|fish",
     .most_words = 1,
     .size = sizeof(cli_output),

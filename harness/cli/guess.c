@@ -187,18 +187,28 @@ bn_code cli_accept_bare(cli_call *call, const char *word, const cli_option *befo
     if (bare && bare->kind == CLI_TEXT && cli_was_given(call, bare->name))
         return bn_fail(st, BN_INVALID, "'%s' is one word too many: --%s %s is given already", word,
                        bare->name, *(const char **)cli_member(call->options, bare));
+    if (takes_more(call, bare))
+        return bn_fail_meant(st, BN_INVALID, (bn_meant){NULL, "See", "--help"},
+                             "'%s' is not a value of --%s, and a word alone is taken for one", word,
+                             bare->name);
     return refuse_word(word, &meant, st);
 }
 
-/* The first commands that take the option NAME into OUT. */
+/* The first commands that take the option NAME into OUT: "bench run, bench compare or others". */
 static void put_takers(const cli_program *program, const char *name, size_t length, bn_text *out)
 {
-    int count = 0;
+    const char *taker[4] = {NULL};
+    size_t count = 0;
     for (const cli_command *const *one = program->commands; *one && count < 4; one++)
-        if (cli_find(cli_rows(*one), name, length)) {
-            bn_text_printf(out, "%s%s", count ? ", " : "", count < 3 ? (*one)->name : "...");
-            count++;
-        }
+        if (cli_find(cli_rows(*one), name, length))
+            taker[count++] = (*one)->name;
+    for (size_t i = 0; i < count; i++) {
+        const char *joint = i == 0 ? "" : i + 1 < count ? ", " : " or ";
+        if (i < 3)
+            bn_text_printf(out, "%sbench %s", joint, taker[i]);
+        else
+            bn_text_printf(out, "%sothers", joint);
+    }
 }
 
 bn_code cli_refuse_option(const cli_call *call, const char *hyphens, const char *name,
@@ -238,7 +248,7 @@ bn_code cli_refuse_option(const cli_call *call, const char *hyphens, const char 
         bn_fail(st, BN_INVALID, "bench %s does not take --%s; bench %s does that",
                 call->command->name, word, other->name);
     else
-        bn_fail(st, BN_INVALID, "bench %s does not take --%s; these do: %s; see --help",
+        bn_fail(st, BN_INVALID, "bench %s does not take --%s: leave it out, or give it to %s",
                 call->command->name, word, takers.data);
     bn_text_free(&meant);
     bn_text_free(&takers);
@@ -254,9 +264,52 @@ static const cli_command *store_reader(const cli_program *program)
     return program->commands[0];
 }
 
+/* bn_near_try with two words, "list models". */
+static void try_both(bn_near *near, const char *first, const char *second)
+{
+    bn_text both = {0};
+    bn_text_printf(&both, "%s %s", first, second);
+    bn_near_try(near, both.data);
+    bn_text_free(&both);
+}
+
+/* Tries COMMAND's name with each of its literal second words. */
+static void try_second_words(bn_near *near, const cli_command *command)
+{
+    bn_text words = cli_second_words(command);
+    for (char *word = words.data ? strtok(words.data, ", ") : NULL; word; word = strtok(NULL, ", "))
+        try_both(near, command->name, word);
+    bn_text_free(&words);
+}
+
+/* Into OUT: the line whose second word, of today's spelling or of an old one, is nearly WORD. */
+static void guess_second(const cli_program *program, const char *word, bn_text *out)
+{
+    bn_near near = bn_near_begin(word);
+    for (const cli_old *old = program->old; old && old->words; old++)
+        if (strchr(old->words, ' '))
+            bn_near_try(&near, strchr(old->words, ' ') + 1);
+    for (const cli_command *const *one = program->commands; *one; one++) {
+        bn_text words = cli_second_words(*one);
+        if (words.data)
+            bn_near_choices(&near, words.data);
+        bn_text_free(&words);
+    }
+    const char *best = bn_near_best(&near);
+    for (const cli_old *old = program->old; best && old && old->words && !out->length; old++)
+        if (strchr(old->words, ' ') && strcmp(strchr(old->words, ' ') + 1, best) == 0)
+            bn_text_printf(out, "bench %s", old->instead);
+    for (const cli_command *const *one = program->commands; best && *one; one++) {
+        bn_text words = cli_second_words(*one);
+        if (!out->length && words.data && bn_is_choice(best, words.data))
+            bn_text_printf(out, "bench %s %s", (*one)->name, best);
+        bn_text_free(&words);
+    }
+}
+
 /* Into OUT: the command line that WORD, which is no command, may be meant for. WORD is another
- * program's name of a command, a command's second word, a folder of records, or a value of the
- * first command's options. */
+ * program's name of a command, a command's second word, a folder of records, a value of the
+ * first command's options, or nearly a second word. */
 static void guess_line(const cli_program *program, const char *word, bn_text *out)
 {
     const cli_command *first = program->commands[0];
@@ -278,6 +331,8 @@ static void guess_line(const cli_program *program, const char *word, bn_text *ou
     if (!out->length && guess_option(&run, word, &option))
         bn_text_printf(out, "bench %s", option.data);
     bn_text_free(&option);
+    if (!out->length)
+        guess_second(program, word, out);
 }
 
 bn_code cli_refuse_command(const cli_program *program, const char *word, bn_status *st)
@@ -287,10 +342,14 @@ bn_code cli_refuse_command(const cli_program *program, const char *word, bn_stat
     bn_near_try(&near, "help");
     for (const cli_command *const *one = program->commands; *one; one++)
         bn_near_try(&near, (*one)->name);
+    for (const cli_command *const *one = program->commands; *one; one++)
+        try_second_words(&near, *one);
     const char *best = bn_near_best(&near);
     if (!best)
         guess_line(program, word, &line);
-    bn_fail_meant(st, BN_INVALID, (bn_meant){best ? best : line.data, "See", "bench --help"},
+    else if (strchr(best, ' '))
+        bn_text_printf(&line, "bench %s", best);
+    bn_fail_meant(st, BN_INVALID, (bn_meant){line.data ? line.data : best, "See", "bench --help"},
                   "there is no command %s", word);
     bn_text_free(&line);
     return BN_INVALID;

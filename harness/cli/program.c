@@ -75,10 +75,22 @@ static char **translate_old(const cli_program *program, const cli_old *old, int 
 
 /* ---- help and manual -------------------------------------------------------------------- */
 
+/* COMMAND's words, "graphs|batch", and the second halves of names that begin with its own. */
+static void put_needed(const cli_program *program, const cli_command *command, bn_text *out)
+{
+    const size_t length = strlen(command->name);
+    bn_text_puts(out, command->words);
+    for (const cli_command *const *one = program->commands; *one; one++)
+        if (strncmp((*one)->name, command->name, length) == 0 && (*one)->name[length] == ' ')
+            bn_text_printf(out, "|%s", (*one)->name + length + 1);
+}
+
 static bool is_in_section(const cli_command *command, const char *section)
 {
     return command->section && section && strcmp(command->section, section) == 0;
 }
+
+static const char about_help[] = "print this list; help COMMAND: the options of one";
 
 /* The commands in their sections, a line each. A section stands where its first command does. */
 static void put_commands(const cli_program *program, bn_text *out)
@@ -94,6 +106,8 @@ static void put_commands(const cli_program *program, bn_text *out)
         for (const cli_command *const *one = first; *one; one++)
             if (is_in_section(*one, section))
                 bn_text_printf(out, "  %-11s %s\n", (*one)->name, (*one)->summary);
+        if (is_in_section(*first, CLI_SECTION_HELP))
+            bn_text_printf(out, "  %-11s %s\n", "help", about_help);
     }
 }
 
@@ -129,6 +143,7 @@ static void print_man(const cli_program *program)
     bn_text_printf(&text, ".SH DESCRIPTION\n%s\n.SH COMMANDS\n", program->about);
     for (const cli_command *const *one = program->commands; *one; one++)
         bn_text_printf(&text, ".TP\n.B %s\n%s.\n", (*one)->name, (*one)->summary);
+    bn_text_printf(&text, ".TP\n.B help\n%s.\n", about_help);
     for (const cli_command *const *one = program->commands; *one; one++) {
         bn_text_printf(&text, "%s.SS bench %s\n",
                        one == program->commands ? ".SH OPTIONS\n" : "", (*one)->name);
@@ -239,7 +254,10 @@ static int run_command(cli_call *call, bool named, int count, char **line, int a
         return finish(command, argc, argv, CLI_EXIT_OK);
     }
     if (command->words && !command->optional && call->word_count == 0) {
-        bn_fail(&st, BN_INVALID, "bench %s needs an argument: %s", command->name, command->words);
+        bn_text needed = {0};
+        put_needed(call->program, command, &needed);
+        bn_fail(&st, BN_INVALID, "bench %s needs an argument: %s", command->name, needed.data);
+        bn_text_free(&needed);
         return refuse(command, argc, argv, &st);
     }
     cli_be_quiet(output->quiet);

@@ -29,7 +29,8 @@ static const char diff_help[] =
     "  metrics: folders of records, records, or files with a metrics report.\n"
     "\n"
     "Exit codes: 0 the programs are the same, or metrics were compared; 1 programs differ, or a\n"
-    "record of a folder is damaged; 2 usage; 3 something cannot be read.\n";
+    "record of a folder is damaged; 2 usage; 3 something cannot be read, or A and B have no\n"
+    "experiment in common.\n";
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

@@ -26,7 +26,6 @@ static json_t *describe_model(const res_experiment *e, const model_info *info, b
     model *m = NULL;
     double macs = 0;
     model_options options = job_model_options(e, e->runtime);
-    options.small = options.small && info->has_small;
     options.pad = options.train = options.scan = false;
     options.batch = e->batch ? e->batch : info->golden_batch;
     options.image = info->default_image ? e->image : 0;
@@ -39,7 +38,7 @@ static json_t *describe_model(const res_experiment *e, const model_info *info, b
     json_t *row =
         code == BN_OK
             ? json_pack("{ss ss ss sI sI si si si si ss ss}", "model", info->name, "family",
-                        info->family, "variant", options.small ? "small" : "full", "parameters",
+                        info->family, "variant", e->variant, "parameters",
                         (json_int_t)model_parameter_elements(m), "macs", (json_int_t)macs, "batch",
                         filled->batch, "image", filled->image, "seq", filled->seq, "depth",
                         filled->depth   ? filled->depth
@@ -51,6 +50,13 @@ static json_t *describe_model(const res_experiment *e, const model_info *info, b
     return row;
 }
 
+/* Whether the model of INFO has the variant that E names. */
+static bool has_variant(const res_experiment *e, const model_info *info)
+{
+    return (info->has_small || !strstr(e->variant, "small")) &&
+           (info->pads || !strstr(e->variant, "_pad"));
+}
+
 /* Column macs counts one forward pass of column batch's rows, by default as many as the golden
  * values have. */
 static json_t *list_models(const job_matrix *matrix, bn_status *st)
@@ -58,14 +64,23 @@ static json_t *list_models(const job_matrix *matrix, bn_status *st)
     const res_experiment e = first_experiment(matrix);
     json_t *list = json_array();
     model_info info;
+    bn_text without = {0};
     for (size_t i = 0; model_describe(i, &info); i++) {
+        if (!has_variant(&e, &info)) {
+            bn_text_printf(&without, "%s%s", without.length ? ", " : "", info.name);
+            continue;
+        }
         json_t *row = describe_model(&e, &info, st);
         if (!row) {
             json_decref(list);
+            bn_text_free(&without);
             return NULL;
         }
         json_array_append_new(list, row);
     }
+    if (without.length)
+        cli_note("without a variant %s: %s", e.variant, without.data);
+    bn_text_free(&without);
     return list;
 }
 
@@ -206,7 +221,7 @@ static void cell_text(const json_t *value, res_format format, bn_text *out)
 /* The heading of column KEY. */
 static const char *head_of(const char *key)
 {
-    static const char *const heads[][2] = {{"front_end", "front end"},
+    static const char *const heads[][2] = {{"front_end", "--front-end"},
                                            {"min_operands", "least operands"},
                                            {"max_operands", "most operands"}};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
@@ -319,6 +334,23 @@ typedef struct list_options {
     job_matrix matrix; /* its axes: the sizes of the listed models */
 } list_options;
 
+/* A list has one row a model, so each size has one value. */
+static bn_code check(void *options, const cli_call *call, bn_status *st)
+{
+    const list_options *o = options;
+    const bool of_models = call->word_count == 0 || strcmp(call->words[0], "models") == 0;
+    bn_code code = BN_OK;
+    for (int i = 0; i < RES_AXIS_COUNT && code == BN_OK; i++)
+        if (!of_models && res_axes[i].option && cli_was_given(call, res_axes[i].option))
+            code = bn_fail(st, BN_INVALID, "--%s is for bench list models", res_axes[i].option);
+        else if (o->matrix.axis[i].count > 1)
+            code = bn_fail(st, BN_INVALID, "bench list models takes one value of --%s",
+                           res_axes[i].option);
+    for (int i = 0; i < RES_AXIS_COUNT && code == BN_OK; i++)
+        code = job_axis_check((res_axis_id)i, &o->matrix.axis[i], st);
+    return code;
+}
+
 static int list(void *options, const cli_call *call)
 {
     const list_options *o = options;
@@ -345,5 +377,6 @@ const cli_command command_list = {
                 .rows = CLI_OUT_TABLES}},
     .part = &job_matrix_part,
     .part_at = offsetof(list_options, matrix),
+    .check = check,
     .run = list,
 };

@@ -107,7 +107,8 @@ static void show(const source *from, bool as_json)
     cli_show_text(&text);
 }
 
-static void show_difference(const source *a, const source *b, const cli_output *output,
+/* False: no report of one is compared with one of the other. */
+static bool show_difference(const source *a, const source *b, const cli_output *output,
                             bool as_json)
 {
     bn_text text = {0}, wide = {0};
@@ -120,7 +121,9 @@ static void show_difference(const source *a, const source *b, const cli_output *
     if (!as_json && cli_is_narrow(output))
         res_metrics_diff_put(diff, RES_TABLE_TEXT, &wide);
     cli_show_either(&text, &wide);
+    const bool some = json_array_size(json_object_get(diff, "pairs")) > 0;
     json_decref(diff);
+    return some;
 }
 
 static int show_metrics(const command_selection *selection, const cli_output *output,
@@ -160,8 +163,8 @@ bn_code command_metrics_diff(const char *first, const char *second, const cli_ou
         code = read_source(&all, first, &a, st);
     if (code == BN_OK)
         code = read_source(&all, second, &b, st);
-    if (code == BN_OK)
-        show_difference(&a, &b, output, as_json);
+    if (code == BN_OK && !show_difference(&a, &b, output, as_json))
+        code = bn_fail(st, BN_NOT_FOUND, "%s and %s have no experiment in common", first, second);
     json_decref(a.metrics);
     json_decref(b.metrics);
     *damaged = a.damaged || b.damaged;

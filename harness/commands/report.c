@@ -64,6 +64,8 @@ static int draw(const command_selection *selection, const char *what, const cli_
     bn_code code = make_plot(selection, what, output->verbose, file, &all, &out, &st);
     if (code == BN_OK)
         code = bn_file_write_atomic(file, out.data, out.length, &st);
+    if (code == BN_OK)
+        cli_note("picture: %s", file);
     bn_text_free(&out);
     return finish(code, &all, &st);
 }
@@ -96,6 +98,8 @@ static int write_page(const command_selection *selection, const command_series *
         const plot_report report = {
             .title = title, .store = selection->store, .all = &all, .estimates = &estimates};
         code = plot_page_write(&page, report, file, &st);
+        if (code == BN_OK)
+            cli_note("page: %s", file);
     }
     plot_page_free(&page);
     res_index_free(&part);

@@ -222,6 +222,7 @@ static void run_turn(run_state *run, command_group *groups, size_t count, size_t
     const size_t before = run->number, every = (size_t)run->metering->every;
     const uint64_t start = bn_now_ns();
     run->planned = count_workers(groups, count);
+    job_progress_explain("by the length of steps and the failures so far (--processes)");
     if (!run->output->quiet)
         job_pace_expect(run->paces, count, which);
     if (run_process(run, g, process))
@@ -361,7 +362,7 @@ static bn_code begin_recordings(const job_matrix *matrix, const job_experiment *
         return BN_OK;
     if (!frameworks)
         return bn_fail(st, BN_INVALID,
-                       "--recordings: only front end bench runs, which is not recorded; name "
+                       "--recordings: only bench's own steps run, which are not recorded; name "
                        "others with --front-end");
     return bn_make_folder(matrix->how.recordings, st);
 }

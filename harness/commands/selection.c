@@ -187,6 +187,8 @@ static bn_code no_records(const char *store, bn_status *st)
 {
     rec_recording *recording = NULL;
     bn_status ignored = {.code = BN_OK};
+    if (res_store_not_sides(store, st) != BN_OK)
+        return st->code;
     if (rec_open(store, &recording, &ignored) == BN_OK) {
         rec_close(recording);
         return bn_fail(st, BN_NOT_FOUND,

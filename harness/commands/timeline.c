@@ -31,7 +31,7 @@ bn_code command_timeline_begin(const job_matrix *matrix, job_experiment *list, s
         others = others || job_is_framework(&list[i].what);
     }
     if (code == BN_OK && others)
-        cli_note("the timeline has bench's own runs only; for other front ends: bench record, "
+        cli_note("the timeline has bench's own runs only; for frameworks: bench record, "
                  "then bench steps --trace");
     return code;
 }

@@ -78,9 +78,9 @@ static bn_code find_script(const frontend_info *row, const char *name, frontend_
     if (!named)
         code = find_bundled(usual, file, COMMON, R_OK, path, &passed, st);
     if (code == BN_NOT_FOUND && passed.length > 0)
-        code = bn_fail(st, BN_NOT_FOUND, "front end %s: passed over: %s", row->name, passed.data);
+        code = bn_fail(st, BN_NOT_FOUND, "framework %s: passed over: %s", row->name, passed.data);
     else if (code == BN_NOT_FOUND)
-        code = bn_fail(st, BN_NOT_FOUND, "front end %s: no file %s/%s", row->name,
+        code = bn_fail(st, BN_NOT_FOUND, "framework %s: no file %s/%s", row->name,
                        named ? folder : "contrib/frontends", file);
     bn_text_free(&passed);
     return code;
@@ -105,7 +105,7 @@ static bn_code find_python(const frontend_info *row, char path[PATH_MAX], bn_sta
     const char *named = getenv(variable);
     if (named && named[0]) {
         if (strchr(named, '/') && access(named, X_OK) != 0)
-            return bn_fail(st, BN_NOT_FOUND, "front end %s: %s, '%s', cannot be run", row->name,
+            return bn_fail(st, BN_NOT_FOUND, "framework %s: %s, '%s', cannot be run", row->name,
                            variable, named);
         return snprintf(path, PATH_MAX, "%s", named) < PATH_MAX
                    ? BN_OK
@@ -116,7 +116,7 @@ static bn_code find_python(const frontend_info *row, char path[PATH_MAX], bn_sta
     bn_code code = find_bundled(usual, file, file, X_OK, path, &passed, st);
     if (code == BN_NOT_FOUND)
         code = bn_fail(st, BN_NOT_FOUND,
-                       "front end %s: %s%s; install it with: %s (or name a Python that has it in "
+                       "framework %s: %s%s; install it with: %s (or name a Python that has it in "
                        "%s)",
                        row->name, passed.length > 0 ? "passed over: " : row->framework,
                        passed.length > 0 ? passed.data : " is not installed", command, variable);

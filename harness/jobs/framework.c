@@ -117,7 +117,7 @@ bool job_framework_refuses(const job_matrix *matrix, const res_experiment *w, ch
         const bool other = job_front_end_has_mode(w->front_end, w->mode, NULL);
         if (!row)
             put_own_modes(&value);
-        snprintf(text, size, "front end %s has no mode %s%s; it has %s", w->front_end, w->mode,
+        snprintf(text, size, "framework %s has no mode %s%s; it has %s", w->front_end, w->mode,
                  other ? " for inference" : "",
                  row          ? row->modes
                  : value.data ? value.data
@@ -130,9 +130,9 @@ bool job_framework_refuses(const job_matrix *matrix, const res_experiment *w, ch
     if (axis)
         res_axis_put(axis, w, &value);
     if (option)
-        snprintf(text, size, "%s is for front end bench, not for %s", option, row->name);
+        snprintf(text, size, "%s is for bench's own steps, not for those of %s", option, row->name);
     else
-        snprintf(text, size, "--%s %s is for front end bench, not for %s", axis->option,
+        snprintf(text, size, "--%s %s is for bench's own steps, not for those of %s", axis->option,
                  value.data ? value.data : "", row->name);
     bn_text_free(&value);
     return true;

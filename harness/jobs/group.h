@@ -81,15 +81,18 @@ size_t job_group_end(const job_experiment *list, size_t count, size_t first);
 
 /* Measures E in a worker of its own. JOB says how; its request is not looked at. Reads the record
  * that the worker wrote; *RECORD is the caller's. The worker's failure becomes the status, and a
- * record of it is kept, unless the user stopped it. BN_IO where the store takes none. */
+ * record of it is kept, unless the user stopped it. BN_IO where the store takes none. *REFUSED,
+ * which may be NULL: the runtime refused the user's options; then there is no record. */
 BN_MUST_USE bn_code job_measure_in_worker(const job_experiment *e, const job_order *job,
-                                          res_record **record, bn_status *st);
+                                          res_record **record, bool *refused, bn_status *st);
 
 /* Measures PAIR, A and B, which take turns in two processes that live at the same time. If
- * either fails RECORDS has neither. FAULT is the index of the one that failed. */
+ * either fails RECORDS has neither. FAULT is the index of the one that failed; *REFUSED as above.
+ */
 BN_MUST_USE bn_code job_measure_in_turns(const job_experiment *const pair[2],
                                          const job_order jobs[2], uint64_t seed,
-                                         res_record *records[2], int *fault, bn_status *st);
+                                         res_record *records[2], int *fault, bool *refused,
+                                         bn_status *st);
 
 /* The result of an experiment whose record is kept. */
 typedef struct job_kept {
@@ -157,10 +160,13 @@ typedef struct job_pace {
     double first_s, further_s;           /* by earlier records; negative: they do not say */
     double first_took_s, further_took_s; /* by those that have ended: the first, all others */
 } job_pace;
-/* Notes before the first of OF jobs: how long all take, SECONDS, or at least so long unless KNOWN;
+/* WHY the next job may have another number of jobs in all than was told, a literal that ends a line
+ * about it; NULL: nothing is said. It holds for that job only. */
+void job_progress_explain(const char *why);
+/* Notes before the first of OF jobs: how long all take, SECONDS; negative: records do not say;
  * that Ctrl-C keeps finished work; whether cores sleep meanwhile, by IDLE_CORES as of
  * cores_idle_begin; and whether this machine is busy. */
-void job_progress_plan(size_t of, double seconds, bool known, const char *idle_cores);
+void job_progress_plan(size_t of, double seconds, const char *idle_cores);
 /* job_progress_plan of the COUNT experiments LIST, which were arranged; each of their groups
  * will be as PLAN is. First notes, after WHAT ("" or "replay of train: "), how many there are,
  * in how many processes, on which runtime, and where their records go. Reads earlier times from

@@ -129,18 +129,18 @@ static void keep_failure(const job_experiment *e, const struct stat *before, job
         kept->failure = kept->store;
 }
 
-/* Keeps a record of the failure ST of E, as keep_failure, but also where it is the user's: a
- * comparison stores the failures of each side. BEFORE as there. */
-static bn_code keep_side(const job_experiment *e, const struct stat *before, bn_status *st)
+/* keep_failure of ST, the failure of E; REFUSED: it is the user's, and leaves no record. */
+static bn_code keep_side(const job_experiment *e, const struct stat *before, bool refused,
+                         bn_status *st)
 {
-    job_kept kept = {.failure = *st};
+    job_kept kept = {.failure = *st, .usage = refused};
     keep_failure(e, before, &kept);
     res_record_free(kept.record);
     return kept.store.code == BN_OK ? st->code : bn_fail(st, BN_IO, "%s", kept.store.message);
 }
 
 bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res_record **record,
-                              bn_status *st)
+                              bool *refused, bn_status *st)
 {
     job_outcome outcome = {0};
     struct stat before;
@@ -148,7 +148,9 @@ bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res
     bn_code code = run_worker(&e, 1, (circumstances){0}, job, &outcome, st);
     const char *path = code == BN_OK ? member_path(&outcome, 0, st) : NULL;
     if (code == BN_OK && !path)
-        code = keep_side(e, &before, st);
+        code = keep_side(e, &before, outcome.usage, st);
+    if (refused)
+        *refused = code != BN_OK && !path && outcome.usage;
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)
@@ -158,7 +160,8 @@ bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res
 }
 
 bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_order jobs[2],
-                             uint64_t seed, res_record *records[2], int *fault, bn_status *st)
+                             uint64_t seed, res_record *records[2], int *fault, bool *refused,
+                             bn_status *st)
 {
     job_order own[2] = {jobs[0], jobs[1]};
     job_outcome outcomes[2] = {{0}, {0}};
@@ -187,7 +190,8 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
         const int i = k ? !first : first;
         const char *path = member_path(&outcomes[i], 0, st);
         *fault = i;
-        code = !path ? keep_side(pair[i], &before[i], st)
+        *refused = !path && outcomes[i].usage;
+        code = !path ? keep_side(pair[i], &before[i], *refused, st)
                : outcomes[i].status != BN_OK
                    ? bn_fail(st, outcomes[i].status, "%s", outcomes[i].message)
                    : read_kept(path, &records[i], st);
@@ -227,7 +231,7 @@ static json_t *about_group(const job_group *group, int process, const job_experi
 {
     const bool framework = job_is_framework(&first->what);
     const char *why = group->why_separate[0] ? group->why_separate
-                      : framework            ? "front ends cannot share a process"
+                      : framework            ? "frameworks cannot share a process"
                                              : NULL;
     return json_pack("{ss si si sI ss ss*}", "id", group->id, "process", process, "processes",
                      group->processes, "members", (json_int_t)members, "how",

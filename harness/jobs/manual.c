@@ -27,9 +27,9 @@ static const struct {
     {"VIRTUAL_ENV", "Python environment whose runtimes are found, too"},
     {"PJRT_SIM, PJRT_SIM_CONFIG", "settings of the simulated device; a file of them"},
     {"XLA_FLAGS, LIBTPU_INIT_ARGS", "flags that plugins read; they are part of an experiment"},
-    {"BENCH_FRONTENDS", "folder of the scripts of other front ends"},
+    {"BENCH_FRONTENDS", "folder of the scripts of frameworks"},
     {"BENCH_FRONTEND_PYTHON_JAX, BENCH_FRONTEND_PYTHON_PYTORCH_XLA",
-     "Python that has the framework of this front end"},
+     "Python that has this framework"},
     {"BENCH_RECORD_CPU", "0: recordings have no CPU clocks"},
     {"TMPDIR", "folder of temporary files"},
     {"BENCH_PAGER, PAGER", "what shows long tables on a terminal; less where neither is set, none "

@@ -182,30 +182,46 @@ static void put_all_values(const res_axis *axis, bool recorded, const cli_list *
             list->value[list->count++] = (cli_value){.word = bn_arena_strdup(memory, name)};
 }
 
+static bn_code check_value(const res_axis *axis, bool recorded, const cli_value *value,
+                           bn_status *st)
+{
+    char name[RES_TEXT];
+    bn_text known = {0};
+    const char *word = value->word;
+    bn_code code = BN_OK;
+    /* A record must hold all of it: a path that is cut may be another runtime's. */
+    if (axis->field.kind == RES_KIND_TEXT && word && strlen(word) >= axis->field.size)
+        return bn_fail(st, BN_INVALID, "--%s takes up to %zu bytes", axis->option,
+                       axis->field.size - 1);
+    snprintf(name, sizeof name, "%lld", (long long)value->number);
+    if (!accepts(axis->id, recorded, word ? word : name, &known)) {
+        refuse_value(axis, recorded, word ? word : name, known.data, st);
+        code = st->code;
+    }
+    bn_text_free(&known);
+    return code;
+}
+
 /* Checks each value of LIST, for a RECORDED step or for models, and replaces "all" by all known
  * values. */
 static bn_code check_values(const res_axis *axis, bool recorded, const cli_list *front_ends,
                             cli_list *list, bn_arena *memory, bn_status *st)
 {
-    char name[RES_TEXT];
     if (axis->all && list->count == 1 && strcmp(list->value[0].word, "all") == 0) {
         put_all_values(axis, recorded, front_ends, list, memory);
         return BN_OK;
     }
-    for (size_t i = 0; i < list->count; i++) {
-        bn_text known = {0};
-        const char *word = list->value[i].word;
-        /* A record must hold all of it: a path that is cut may be another runtime's. */
-        if (axis->field.kind == RES_KIND_TEXT && word && strlen(word) >= axis->field.size)
-            return bn_fail(st, BN_INVALID, "--%s takes up to %zu bytes", axis->option,
-                           axis->field.size - 1);
-        snprintf(name, sizeof name, "%lld", (long long)list->value[i].number);
-        if (!accepts(axis->id, recorded, word ? word : name, &known))
-            refuse_value(axis, recorded, word ? word : name, known.data, st);
-        bn_text_free(&known);
-        if (st->code != BN_OK)
+    for (size_t i = 0; i < list->count; i++)
+        if (check_value(axis, recorded, &list->value[i], st) != BN_OK)
             return st->code;
-    }
+    return BN_OK;
+}
+
+bn_code job_axis_check(res_axis_id axis, const cli_list *list, bn_status *st)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (check_value(&res_axes[axis], false, &list->value[i], st) != BN_OK)
+            return st->code;
     return BN_OK;
 }
 

@@ -77,6 +77,8 @@ bool job_axis_of_steps(res_axis_id axis);
 bool job_axis_of_programs(res_axis_id axis);
 /* Whether WORD is a mode of recorded steps. */
 bool job_mode_of_steps(const char *word);
+/* BN_INVALID: a value of LIST is not one that AXIS has for models; suggests another. */
+BN_MUST_USE bn_code job_axis_check(res_axis_id axis, const cli_list *list, bn_status *st);
 /* Makes WORD, or NUMBER, the one value of AXIS. WORD is not copied. */
 void job_matrix_set(job_matrix *matrix, res_axis_id axis, const char *word);
 void job_matrix_set_number(job_matrix *matrix, res_axis_id axis, int64_t number);

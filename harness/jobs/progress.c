@@ -25,6 +25,8 @@ static struct {
     size_t finished;
     double expected_s, after_s; /* of each of the JOBS, which begin with this one; and after them */
     size_t jobs;                /* 0: nothing is expected */
+    size_t of;                  /* jobs in all, as they were told last; 0: were not */
+    const char *why;            /* why the next job may have another OF; NULL: not told */
     char stage[64];
 } line;
 
@@ -101,19 +103,34 @@ static void note_idle_cores(size_t of, const char *idle_cores)
                  of);
 }
 
-void job_progress_plan(size_t of, double seconds, bool known, const char *idle_cores)
+void job_progress_explain(const char *why)
 {
-    char length[32], least[48] = "";
+    line.why = why;
+}
+
+/* Says that JOB has another number of jobs in all than was told, where it is known why. */
+static void tell_change(const job_order *job)
+{
+    if (line.why && line.of && job->of != line.of)
+        cli_note("[%zu/%zu] now %zu processes in all, %zu before: %s", job->number - 1, job->of,
+                 job->of, line.of, line.why);
+    line.of = job->of;
+    line.why = NULL;
+}
+
+void job_progress_plan(size_t of, double seconds, const char *idle_cores)
+{
+    char length[32];
+    line.of = of;
     if (seconds < 120)
         snprintf(length, sizeof length, "%.0f s", seconds > 1 ? seconds : 1);
     else
         snprintf(length, sizeof length, "%.0f min", seconds / 60);
-    if (seconds >= 1)
-        snprintf(least, sizeof least, "at least %s; ", length);
-    if (known)
+    if (seconds >= 0)
         cli_note("[0/%zu] about %s, as long as the same took here before", of, length);
     else
-        cli_note("[0/%zu] %sno record here says how long starting and compiling take%s", of, least,
+        /* What must be measured is often a small part of it, so no bound is told. */
+        cli_note("[0/%zu] no record here says how long starting and compiling take%s", of,
                  of > 1 ? "; the time left is known from the first process on" : "");
     cli_note("[0/%zu] Ctrl-C keeps what is done", of);
     note_idle_cores(of, idle_cores);
@@ -243,7 +260,7 @@ void job_progress_tell(const char *what, const job_group *plan, const job_experi
              all.processes, what, count, count == 1 ? "" : "s", all.processes,
              all.processes == 1 ? "" : "es", perhaps, one ? "runtime " : "",
              one ? runtime : "several runtimes", list[0].how.store);
-    job_progress_plan(all.processes, all.seconds, all.known, list[0].how.idle_cores);
+    job_progress_plan(all.processes, all.known ? all.seconds : -1, list[0].how.idle_cores);
 }
 
 void job_progress_begin(const job_order *job)
@@ -251,6 +268,7 @@ void job_progress_begin(const job_order *job)
     line.job_start_ns = line.shown_ns = bn_now_ns();
     line.last_line_ns = line.last_line_ns ? line.last_line_ns : line.job_start_ns;
     line.stage[0] = '\0';
+    tell_change(job);
     if (cli_terminal()) {
         rewrite(job, "starting", 0, 0);
         return;
@@ -311,7 +329,8 @@ void job_progress_end(const job_order *job, const job_outcome *outcome)
     const bn_code code = end_of(outcome, words, sizeof words);
     line.finished_s += job_seconds();
     line.finished++;
-    put_left(job->number < job->of && code != BN_CANCELLED ? after(job) : -1, left, sizeof left);
+    put_left(job->number < job->of && code != BN_CANCELLED && !outcome->usage ? after(job) : -1,
+             left, sizeof left);
     line.jobs -= line.jobs > 0;
     cli_line_clear();
     if (job->more && !job->verbose && code == BN_OK && bn_now_ns() - line.last_line_ns < SILENCE_NS)

@@ -121,7 +121,7 @@ static void warn_of_versions(const frontend_info *row, const frontend_place *pla
     (void)frontend_put_unpinned(pinned, versions, &others);
     frontend_put_pin_command(place, &command);
     if (others.length > 0)
-        cli_say("bench: front end %s: %s; for the pinned versions: %s", row->name, others.data,
+        cli_say("bench: framework %s: %s; for the pinned versions: %s", row->name, others.data,
                 command.data);
     bn_text_free(&others);
     bn_text_free(&command);

@@ -119,7 +119,7 @@ static bn_code run(published_replay *r, const char *model_name, const char *mode
     const job_order job = {NULL, title, ++r->done, r->of, m.how.timeout, r->options->output.verbose,
                            false};
     if (code == BN_OK)
-        code = job_measure_in_worker(&list[0], &job, &record, st);
+        code = job_measure_in_worker(&list[0], &job, &record, NULL, st);
     if (code == BN_OK) {
         summarize(record, out);
         note_memory(r, title, record);

@@ -179,7 +179,7 @@ static bn_code run_cell(const selftest_options *o, const cell *c, const bench_pl
         const job_order job = {NULL, "selftest accuracy",    number,
                                of,   o->matrix->how.timeout, o->output.verbose,
                                false};
-        code = job_measure_in_worker(&list[0], &job, record, st);
+        code = job_measure_in_worker(&list[0], &job, record, NULL, st);
     }
     json_decref(m->request);
     bn_text_free(&notes);

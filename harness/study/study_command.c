@@ -231,15 +231,21 @@ static cli_exit conclude(const study_options *own, study *s, res_format format, 
     return code;
 }
 
+/* The last name is that of a command of its own, for messages and suggestions. */
 static const char *name_at(size_t i)
 {
-    return i < KINDS ? kinds[i].name : NULL;
+    return i < KINDS ? kinds[i].name : i == KINDS ? "scopes" : NULL;
 }
 
 static const study_kind *find(const char *what, bn_status *st)
 {
     size_t row;
-    return bn_find_name("study", what, name_at, &row, st) == BN_OK ? &kinds[row] : NULL;
+    if (bn_find_name("study", what, name_at, &row, st) != BN_OK)
+        return NULL;
+    if (row < KINDS)
+        return &kinds[row];
+    bn_fail(st, BN_INVALID, "scopes stands right behind study: bench study scopes [OPTIONS]");
+    return NULL;
 }
 
 static int run_study(study_options *own, const char *what)
@@ -280,7 +286,8 @@ static int run(void *options, const cli_call *call)
 
 const cli_command study_command = {
     .name = "study",
-    .usage = "bench study " STUDY_NAMES " --model NAME [OPTIONS]",
+    .usage = "bench study " STUDY_NAMES " --model NAME [OPTIONS],\n"
+             "bench study scopes --model NAME [OPTIONS]",
     .summary =
         "sweep one axis: costs of an item, a layer, a node; study scopes: of each part of a model",
     .section = JOB_SECTION_WHY,

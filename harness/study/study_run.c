@@ -166,7 +166,7 @@ static void show_plan(const measuring *m)
     free(before);
     cli_note("[0/%zu] study %s: %zu experiments in %zu processes on runtime %s; records go to %s",
              all, s->kind->name, s->count, all, s->list[0].what.runtime, s->list[0].how.store);
-    job_progress_plan(all, seconds, known, s->list[0].how.idle_cores);
+    job_progress_plan(all, known ? seconds : -1, s->list[0].how.idle_cores);
 }
 
 static void show_end(const measuring *m)

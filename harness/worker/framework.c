@@ -273,7 +273,7 @@ static bn_code run_framework(worker_framework *f, const worker_framework_options
 {
     f->row = frontend_named(f->e.what.front_end);
     if (!f->row)
-        return bn_fail(st, BN_INVALID, "there is no front end %s", f->e.what.front_end);
+        return bn_fail(st, BN_INVALID, "there is no framework %s", f->e.what.front_end);
     if ((size_t)snprintf(f->folder, sizeof f->folder, "%s", o->scratch) >= sizeof f->folder)
         return bn_fail(st, BN_INVALID, "the scratch folder's name is too long");
     bn_code code = frontend_find(f->row, FRONTEND_RUN, &f->place, st);

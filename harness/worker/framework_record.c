@@ -234,7 +234,7 @@ bn_code worker_job_framework(const json_t *request, bn_status *st)
     worker_framework *f = NULL;
     measured m = {NULL, NULL};
     if (json_array_size(list) != 1 || !scratch || !scratch[0])
-        return bn_fail(st, BN_FORMAT, "the worker's request is not of one front end");
+        return bn_fail(st, BN_FORMAT, "the worker's request is not of one framework");
     bn_code code = job_experiment_from_json(json_array_get(list, 0), &e, st);
     if (code == BN_OK)
         code = worker_framework_run(&e, &options, &f, st);

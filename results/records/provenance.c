@@ -206,8 +206,8 @@ static const condition conditions[] = {
     {RES_PROV_RUNTIME_ENVIRONMENT, "MALLOC_", "MALLOC_ variables", false},
     {RES_PROV_RUNTIME_ENVIRONMENT, "GLIBC_TUNABLES", "GLIBC_TUNABLES", false},
     {RES_PROV_RUNTIME_ENVIRONMENT, "LD_PRELOAD", "LD_PRELOAD", false},
-    {RES_PROV_FRONT_END_VERSIONS, NULL, "versions of the front end", true},
-    {RES_PROV_FRONT_END_SCRIPT, NULL, "script of the front end", true},
+    {RES_PROV_FRONT_END_VERSIONS, NULL, "versions of the framework", true},
+    {RES_PROV_FRONT_END_SCRIPT, NULL, "script of the framework", true},
     /* Reported by the framework's script; for a recording, found by bench record. */
     {RES_PROV_FRONT_END_FLAGS, FRAMEWORK, "variables of the framework", true},
     {RES_PROV_RUNTIME_ENVIRONMENT, FRAMEWORK, "variables of the framework", true},

@@ -581,6 +581,9 @@ void res_collection_free(res_collection *all);
 typedef bool res_visit(void *context, size_t which, const res_record *record);
 void res_store_visit_latest(const char *store, const res_experiment *list, size_t count,
                             size_t most, res_visit *visit, void *context);
+/* BN_NOT_FOUND: FOLDER holds no records, but the stores a and b of a comparison's sides. To be
+ * asked where it has no records of its own. */
+BN_MUST_USE bn_code res_store_not_sides(const char *folder, bn_status *st);
 /* Removes temporary files that process PID (our worker, which is dead) left. */
 void res_store_sweep(const char *store, long pid);
 /* Removes those that are a minute old and whose process on this machine is gone (bn_writer_gone):

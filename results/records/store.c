@@ -22,6 +22,21 @@ void res_store_begin(void)
     gsl_set_error_handler_off();
 }
 
+bn_code res_store_not_sides(const char *folder, bn_status *st)
+{
+    bool both = true;
+    for (const char *side = "ab"; *side; side++) {
+        struct stat info;
+        bn_text path = {0};
+        bn_text_printf(&path, "%s/%c", folder, *side);
+        both = both && stat(path.data, &info) == 0 && S_ISDIR(info.st_mode);
+        bn_text_free(&path);
+    }
+    return both ? bn_fail(st, BN_NOT_FOUND, "%s is a comparison: name %s/a or %s/b", folder, folder,
+                          folder)
+                : BN_OK;
+}
+
 bn_code res_store_put(const char *store, const res_record *record, const char *image, size_t size,
                       bool replace, bn_status *st)
 {

@@ -1,5 +1,5 @@
 /*
- * table_costs.c - host costs by front end: of a node, an execution, an argument.
+ * table_costs.c - host costs by framework: of a node, an execution, an argument.
  */
 #include "results/findings/costs.h"
 #include "results/tables/tables_priv.h"
@@ -68,7 +68,7 @@ static const char *const notes[] = {
     res_times_note,
     NULL};
 
-/* ---- front ends ------------------------------------------------------------------------------ */
+/* ---- frameworks ------------------------------------------------------------------------------ */
 
 static json_t *fit_json(const res_cost_fit *fit)
 {
@@ -126,7 +126,7 @@ static void put_fits(const res_costs *costs, res_format format, bn_text *out)
     for (size_t i = 0; i < costs->fit_count; i++)
         json_array_append_new(rows, fit_cells(&costs->fits[i]));
     bn_text_putc(out, '\n');
-    res_put_heading(out, format, 2, "By front end and mode");
+    res_put_heading(out, format, 2, "By framework and mode");
     res_sheet_write(heads, sizeof heads / sizeof *heads, rows, format, out);
     json_decref(rows);
     bn_text_putc(out, '\n');
@@ -163,7 +163,7 @@ static void put_costs(const res_costs *costs, res_format format, bn_text *out)
     if (format == RES_TABLE_JSON)
         put_json(groups, costs, out);
     else
-        res_put_groups("Costs by front end", groups, costs->count, columns, RES_MOST_ROWS, notes,
+        res_put_groups("Costs by framework", groups, costs->count, columns, RES_MOST_ROWS, notes,
                        format, out);
     if (format != RES_TABLE_JSON && format != RES_TABLE_CSV && costs->fit_count > 0)
         put_fits(costs, format, out);

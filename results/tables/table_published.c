@@ -79,7 +79,7 @@ static const res_column columns[] = {{"executions", "executions", RES_CELL_AMOUN
                                      {NULL, NULL, RES_CELL_TEXT, false}};
 
 static const char *const notes[] = {
-    "here: wall time of the lazy step over that of this row, both of the same front end.",
+    "here: wall time of the lazy step over that of this row, both of the same framework.",
     "published: PyTorch/XLA's lazy step over its captured one, by how many graphs that had; "
     "batch: TorchBench's. Those steps were forward and backward passes on a TPU v4. These end in "
     "an update, and ran on the runtimes above.",
@@ -181,7 +181,7 @@ static void put_people(const res_published_rows *matches, const res_row_group *g
         res_put_heading(out, format, 1, title);
         res_put_note(out, format,
                      "No row: the store has no captured training step of a published model, in "
-                     "full, together with a lazy step of the same front end.");
+                     "full, together with a lazy step of the same framework.");
         return;
     }
     res_put_groups(title, groups, matches->count, columns, RES_MOST_ROWS, notes, format, out);

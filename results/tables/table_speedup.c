@@ -57,7 +57,7 @@ static const char *shared_source(const res_speedup *speedup, size_t first, size_
     return source;
 }
 
-/* Whether a row from FIRST to END is of another front end than bench. */
+/* Whether a row from FIRST to END is of another framework than bench. */
 static bool has_front_ends(const res_speedup *speedup, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++)
@@ -104,7 +104,7 @@ static void put_speedup(res_grid *grid, const res_speedup_row *row)
     res_grid_cell(grid, "%s", res_speedup_verdict(row));
 }
 
-/* The first five cells are names, and the front end where there are others than bench; a failed row
+/* The first five cells are names, and the framework where there are others than bench; a failed row
  * has its class in all others. */
 #define BLOCK_ALIGN "llllrrrrrrlrirlril"
 #define BLOCK_HEADING                                                                              \
@@ -208,7 +208,7 @@ static void put_block(const res_speedup *speedup, size_t first, size_t end, res_
     const bool others = has_front_ends(speedup, first, end);
     res_grid grid = res_grid_make(others ? "l" BLOCK_ALIGN : BLOCK_ALIGN);
     grid.spare = others ? "-" BLOCK_SPARE : BLOCK_SPARE;
-    res_grid_row(&grid, others ? "model|phase|setup|front end|" BLOCK_HEADING
+    res_grid_row(&grid, others ? "model|phase|setup|framework|" BLOCK_HEADING
                                : "model|phase|setup|" BLOCK_HEADING);
     for (size_t i = first; i < end; i++) {
         put_names(&grid, &speedup->rows[i], mask, !res_format_is_text(format), others);
@@ -230,11 +230,11 @@ static void put_block(const res_speedup *speedup, size_t first, size_t end, res_
     put_means(speedup, speedup->rows[first].record, format, out);
 }
 
-/* The meaning of figures of other front ends, which bench cannot look into. */
+/* The meaning of figures of other frameworks, which bench cannot look into. */
 static void put_front_ends(const res_speedup *speedup, res_format format, bn_text *out)
 {
     static const char *const lines[] = {
-        "front end: frameworks run in processes of their own, between those of bench, under the "
+        "framework: frameworks run in processes of their own, between those of bench, under the "
         "recorder. trace: all host time outside of PJRT calls, an upper bound of tracing; nodes: "
         "traced in each step, by the framework's own count.",
         "device: of frameworks the time between completions, which includes the start of an "

@@ -248,6 +248,7 @@ report "a budget ends it, and is planned by the first pair" "$(
         holds "$cell"'
 assert 1 <= v["pairs"] <= 24 and "Budget of 8 s" in records["notes"], (v["pairs"], records["notes"])
 '
+        grep -qE '^\[0/[0-9]+\] now [0-9]+ processes' "$folder/err" || echo "the first pairs are not told"
     fi
 )"
 run compare "${brief[@]}" --runtime-option jitter=0.5 --precision 2% --budget 20s \
@@ -373,6 +374,20 @@ run compare "${brief[@]}" --a-option $broken --store "$store" --bisect
 report "bisecting, A that fails ends it" "$([ "$status" -eq 128 ] || echo "exit status $status")"
 run compare "${brief[@]}" --pairs 2 --store "$store" --bisect
 report "bisecting, too few pairs are skipped" "$([ "$status" -eq 125 ] || echo "exit status $status")"
+# The first pair says that options are refused; there are no others, no tables and no records.
+for side in a b; do
+    run compare "${both[@]}" --mode capture --$side-option nosuch=1 --store "$folder/refused" --format json
+    report "options that the runtime of $side refuses end the comparison" "$(
+        fault_of 1 "${side^^}: " nosuch
+        [ ! -s "$folder/out" ] || echo "there is a table"
+        [ "$(grep -c '^\[[1-9]' "$folder/err")" -le 2 ] || echo "there is another pair"
+        find "$folder/refused" -name '*.h5'
+    )"
+done
+run compare "${brief[@]}" --a-option nosuch=1 --store "$folder/refused" --bisect
+report "bisecting, options that A refuses end it" "$([ "$status" -eq 128 ] || echo "exit status $status")"
+run compare "${brief[@]}" --b-option nosuch=1 --store "$folder/refused" --bisect
+report "bisecting, options that B refuses skip it" "$([ "$status" -eq 125 ] || echo "exit status $status")"
 refuses "one runtime" 1 "--runtime A,B" -- compare --runtime sim
 refuses "no runtime" 1 "--runtime A --runtime B|--store A --store B" -- compare
 refuses "an option that is none" 1 "--bogus" -- compare --bogus

@@ -45,7 +45,7 @@ for r in records:
     g, e = r["provenance"]["group"], r["experiment"]
     ours = e["front_end"] == "bench"
     assert g["how"] == ("interleaved" if ours else "separate"), g
-    assert ours or g["why"] == "front ends cannot share a process", g
+    assert ours or g["why"] == "frameworks cannot share a process", g
     assert sorted(x["process"] for x in groups) == sorted([1, 2, 3] * 5)
     assert (e["batch"], e["image"], e["layout"]) == (1, 64, "nhwc"), e
 assert len({r["provenance"]["runtime"]["sha256"] for r in records}) == 1
@@ -110,9 +110,9 @@ assert means == {("bench", "capture"), ("jax", "capture"), ("pytorch-xla", "capt
 run table --store "$store"
 report "the table has a column of them, and says what their figures are" "$(
     fault_of 0
-    grep -qE '^model +phase +front end +mode +graphs' "$folder/out" || echo "no column"
+    grep -qE '^model +phase +framework +mode +graphs' "$folder/out" || echo "no column"
     grep -qE 'pytorch-xla +lazy +- ' "$folder/out" || echo "no row"
-    grep -q "^front end: " "$folder/out" || echo "no words"
+    grep -q "^framework: " "$folder/out" || echo "no words"
 )"
 run table --store "$store" --table costs --format json
 report "a node has a cost where the steps trace nodes" "$(
@@ -266,7 +266,7 @@ report "another version than the pinned one is said once, and how to get the pin
     [ "$(find "$folder/versions" -name '*.h5' | wc -l)" -eq 4 ] || echo "not four records"
 )"
 report "one table: what each costs over the device, which the run prints, and how to get it again" "$(
-    sed -n '/^Costs by front end/,$p' "$folder/out" >"$folder/costs"
+    sed -n '/^Costs by framework/,$p' "$folder/out" >"$folder/costs"
     [ -s "$folder/costs" ] || echo "no table of costs"
     grep -qE '^runtime.* mode .*over device' "$folder/costs" || echo "no column of it"
     for row in " capture +1" " jax capture +-"; do

@@ -309,8 +309,8 @@ static void front_ends_have_modes_of_their_own(void **state)
     }
     assert_int_equal(own, 2 * modes);
     assert_int_equal(others, 3 + 2 + 4 + 3);
-    assert_non_null(strstr(notes.data, "front end jax has no mode lazy"));
-    assert_non_null(strstr(notes.data, "front end jax has no mode parts for inference"));
+    assert_non_null(strstr(notes.data, "framework jax has no mode lazy"));
+    assert_non_null(strstr(notes.data, "framework jax has no mode parts for inference"));
     free(list);
     bn_text_free(&notes);
     /* Without others, all modes are bench's. */

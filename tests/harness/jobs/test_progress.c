@@ -228,6 +228,21 @@ static void but_one_a_minute(void **state)
     has_line(early, BN_OK, true);
 }
 
+static void another_number_of_processes_is_explained_once(void **state)
+{
+    char text[512];
+    (void)state;
+    end_one(1, 24, BN_OK, NULL, text, sizeof text);
+    job_progress_explain("of a budget");
+    end_one(2, 4, BN_OK, NULL, text, sizeof text);
+    assert_non_null(strstr(text, "[1/4] now 4 processes in all, 24 before: of a budget\n"));
+    end_one(3, 5, BN_OK, NULL, text, sizeof text);
+    assert_null(strstr(text, "before"));
+    job_progress_explain("of a budget");
+    end_one(4, 5, BN_OK, NULL, text, sizeof text);
+    assert_null(strstr(text, "before"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +255,7 @@ int main(void)
         cmocka_unit_test(words_that_are_no_class_are_a_crash),
         cmocka_unit_test(processes_before_the_last_have_no_line),
         cmocka_unit_test(but_one_a_minute),
+        cmocka_unit_test(another_number_of_processes_is_explained_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void each_is_compared_with_lazy_of_bench(void **state)
     json_decref(means);
 
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    assert_has(out.data, "front end");
+    assert_has(out.data, "framework");
     line_with(out.data, "bench        lazy", "baseline");
     line_with(out.data, "pytorch-xla  lazy", "slower");
     line_with(out.data, "train  jax capture", "(1 of 1)");
@@ -172,7 +172,7 @@ static void versions_are_conditions(void **state)
     assert_true(res_same_conditions(ours, jax, differing, sizeof differing));
     assert_true(res_same_conditions(jax, other, differing, sizeof differing));
     assert_false(res_same_conditions(jax, later, differing, sizeof differing));
-    assert_string_equal(differing, "versions of the front end");
+    assert_string_equal(differing, "versions of the framework");
     res_conditions_mark(jax, a);
     res_conditions_mark(later, b);
     assert_string_not_equal(a, b);

@@ -289,10 +289,10 @@ static void people_read_both_tables(void **state)
     res_table("costs", &store, RES_TABLE_CSV, &csv);
     res_table("costs", &none, RES_TABLE_TEXT, &empty);
     assert_has(line_with(text.data, "resnet50", "lazy"), "2.03 us");
-    assert_has(text.data, "\nBy front end");
+    assert_has(text.data, "\nBy framework");
     assert_has(line_with(text.data, "jax capture  ", "holds"), "50.8 us");
     assert_has(csv.data, "node_ns,node_low_ns,node_high_ns,executions");
-    assert_lacks(csv.data, "By front end");
+    assert_lacks(csv.data, "By framework");
     assert_has(empty.data, "No records.");
     bn_text_free(&text);
     bn_text_free(&csv);
