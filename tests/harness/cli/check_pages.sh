@@ -218,7 +218,7 @@ fewer "a speedup table" "vs lazy" table --store "$folder/suite"
 fewer "a table in parts" "PJRT" table --store "$folder/suite" --table executions
 fewer "a comparison" "verdict" compare "${stores[@]}"
 fewer "a list of few columns" "^sim  *yes" list runtimes
-fewer "advice" "takes\|No problems found" doctor --store "$folder/suite"
+fewer "advice" "takes\|^No problems found\|^No finding" doctor --store "$folder/suite"
 fewer "a short explanation" "^No problems found\|^Findings" explain --model example_branch \
     --mode capture --runtime sim --steps 3
 
