@@ -38,13 +38,20 @@ static scale time_scale(double ns)
     return scale_of(ns, 1000, units, 4);
 }
 
+/* VALUE as DECIMALS show it, which for what is rounded to zero has no sign. */
+static double unsigned_zero(double value, int decimals)
+{
+    return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
+}
+
 res_figure res_time(double ns)
 {
     res_figure figure = {"-"};
     if (!isfinite(ns))
         return figure;
     scale s = time_scale(ns);
-    snprintf(figure.text, sizeof figure.text, "%.*f %s", s.decimals, ns / s.divisor, s.unit);
+    snprintf(figure.text, sizeof figure.text, "%.*f %s", s.decimals,
+             unsigned_zero(ns / s.divisor, s.decimals), s.unit);
     return figure;
 }
 
@@ -78,8 +85,9 @@ res_figure res_time_range(double estimate_ns, double low_ns, double high_ns)
     if (!isfinite(estimate_ns) || !isfinite(low_ns) || !isfinite(high_ns))
         return figure;
     scale s = time_scale(estimate_ns);
-    snprintf(figure.text, sizeof figure.text, "[%.*f, %.*f]", s.decimals, low_ns / s.divisor,
-             s.decimals, high_ns / s.divisor);
+    snprintf(figure.text, sizeof figure.text, "[%.*f, %.*f]", s.decimals,
+             unsigned_zero(low_ns / s.divisor, s.decimals), s.decimals,
+             unsigned_zero(high_ns / s.divisor, s.decimals));
     return figure;
 }
 
@@ -159,12 +167,12 @@ res_figure res_share(res_interval share)
 
 #define SIGNED_PERCENT 28
 
-/* A change that rounds to zero has no sign of less. */
 static const char *signed_percent(double ratio, char text[SIGNED_PERCENT])
 {
     const double percent = 100 * (ratio - 1);
-    snprintf(text, SIGNED_PERCENT, "%+.*f", fabs(percent) < 99.95 ? 1 : 0, percent);
-    return strcmp(text, "-0.0") == 0 ? "+0.0" : text;
+    const int decimals = fabs(percent) < 99.95 ? 1 : 0;
+    snprintf(text, SIGNED_PERCENT, "%+.*f", decimals, unsigned_zero(percent, decimals));
+    return text;
 }
 
 res_figure res_change_shown(double ratio)

@@ -107,7 +107,9 @@ static void put_side(const res_versus *versus, bool of_b, res_format format, bn_
 static res_figure share_text(double share)
 {
     res_figure figure = {"-"};
-    if (isfinite(share))
+    if (fabs(share) < 0.00005)
+        snprintf(figure.text, sizeof figure.text, "<0.01 %%");
+    else if (isfinite(share))
         snprintf(figure.text, sizeof figure.text, "%.*f %%", fabs(share) < 0.1 ? 2 : 1,
                  100 * share);
     return figure;

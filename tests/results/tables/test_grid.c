@@ -19,11 +19,13 @@ static void figures_have_three_digits(void **state)
         {1314, "1.31 us"},    {13140, "13.1 us"},   {131400, "131 us"},   {999600, "1.00 ms"},
         {9994999, "9.99 ms"}, {9995001, "10.0 ms"}, {99951000, "100 ms"}, {17.85e6, "17.9 ms"},
         {1.2e9, "1.20 s"},    {3.1e12, "3100 s"},   {-2.5e6, "-2.50 ms"}, {(double)NAN, "-"},
+        {-0.4, "0 ns"},       {-0.6, "-1 ns"},
     };
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         assert_string_equal(res_time(times[i].ns).text, times[i].text);
     assert_string_equal(res_time_range(52.6e6, 51.9e6, 530.1e5).text, "[51.9, 53.0]");
     assert_string_equal(res_time_range(52.6e6, (double)NAN, 1).text, "");
+    assert_string_equal(res_time_range(-0.1, -6.2, -0.4).text, "[-6, 0]");
     assert_string_equal(res_ratio_alone(1.4567).text, "1.46x");
     assert_string_equal(res_ratio_alone(12.34).text, "12.3x");
     assert_string_equal(res_ratio_alone((double)NAN).text, "-");
@@ -51,7 +53,7 @@ static void figures_have_three_digits(void **state)
     assert_string_equal(res_amount(0).text, "-");
 }
 
-/* A difference of a whole and its part is never reported as below zero. */
+/* A difference whose interval includes zero is shown by its upper bound, another with its sign. */
 static void differences_say_what_is_significant(void **state)
 {
     (void)state;
