@@ -561,6 +561,7 @@ typedef struct res_versus {
     /* Of a stored comparison: its id, and the experiments and controls that were planned, of which
      * the stores may have no record: they keep their part of the level. */
     char comparison[64];
+    bool forward; /* side A of the stores was its side A */
     size_t planned, planned_controls, planned_missing; /* all; controls; missing on one side */
     size_t family;      /* comparisons that were judged together */
     double wall_family; /* the same as a wall time counts them: of a family of its like */

@@ -491,6 +491,7 @@ static void choose_comparison(side sides[2], res_versus *versus)
         for (size_t k = 0; k < sides[i].all->count; k++)
             others += !of_comparison(sides[i].all->records[k], versus->comparison);
     }
+    versus->forward = strcmp(res_provenance_text(latest, RES_PROV_COMPARISON_SIDE), "A") == 0;
     versus->planned = planned_of(latest, RES_PROV_COMPARISON_CELLS);
     versus->planned_controls = planned_of(latest, RES_PROV_COMPARISON_CONTROLS);
     versus->planned_missing = planned_of(latest, RES_PROV_COMPARISON_MISSING);
@@ -502,22 +503,12 @@ static void choose_comparison(side sides[2], res_versus *versus)
                        others, others == 1 ? " is" : "s are");
 }
 
-/* Whether the side A of VERSUS is the side A of its comparison. */
-static bool is_forward(const res_versus *versus)
-{
-    for (size_t i = 0; i < versus->count; i++)
-        if (versus->cells[i].pairs > 0)
-            return strcmp(res_provenance_text(versus->cells[i].a[0], RES_PROV_COMPARISON_SIDE),
-                          "A") == 0;
-    return false;
-}
-
 void res_versus_pair_controls(const res_collection *a, const res_collection *b, res_versus *versus)
 {
     const res_choice any = {.store = "the controls"};
     side sides[2] = {{.all = a, .choice = &any, .comparison = versus->comparison},
                      {.all = b, .choice = &any, .comparison = versus->comparison}};
-    if (!versus->comparison[0] || !is_forward(versus))
+    if (!versus->comparison[0] || !versus->forward)
         return;
     const size_t first = versus->count;
     for (int i = 0; i < 2; i++)
