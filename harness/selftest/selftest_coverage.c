@@ -344,10 +344,11 @@ static void print_rows(const coverage_run *run, bool people, const char *verdict
     cli_text(&text);
 }
 
-static void print_json(const coverage_run *run, bool good, const char *verdict)
+static void print_json(const coverage_run *run, bool good, bool stopped, const char *verdict)
 {
     json_t *all =
-        json_pack("{sb ss sI sI si so}", "pass", (int)good, "verdict", verdict, "seed",
+        json_pack("{sb sb sb ss sI sI si so}", "pass", (int)(good && !stopped), "interrupted",
+                  (int)stopped, "broken", (int)run->broken, "verdict", verdict, "seed",
                   (json_int_t)run->seed, "load", (json_int_t)run->options->load, "processes",
                   JOB_USUAL_PROCESSES, "rows", selftest_rows_json(run->rows, run->count));
     cli_json(all);
@@ -367,7 +368,7 @@ static cli_exit finish(const coverage_run *run)
     bn_text_printf(&verdict, "%s; seed %llu", run->broken ? ", processes failed" : "",
                    (unsigned long long)run->seed);
     if (run->format == RES_TABLE_JSON)
-        print_json(run, good && !stopped, verdict.data);
+        print_json(run, good, stopped, verdict.data);
     else
         print_rows(run, people, verdict.data);
     if (!people)

@@ -421,7 +421,7 @@ static void simulated_figures_have_a_badge(void **state)
         }
         p = made(makers[i], &all);
         assert_has(p.script.data, "\"EMULATED FRONT END\"");
-        assert_has(p.script.data, "emulated front end of 17000 ns a node");
+        assert_has(p.script.data, " 17000 ns ");
         plot_free(&p);
         res_collection_free(&all);
     }

@@ -61,7 +61,7 @@ for command in run table verify list selftest "export weights" suite; do
     run $command --help
     report "help of $command names its options and the exit codes" "$(
         fault_of 0
-        for text in --format --help "^bench \\[\\?$command\\b" "130 interrupted"; do
+        for text in --format --help "^bench \\[\\?$command\\b" "\\b130\\b"; do
             grep -q -- "$text" "$folder/out" || echo "no '$text'"
         done
         [ "$(wc -L <"$folder/out")" -le 100 ] || echo "a line of $(wc -L <"$folder/out") columns"
@@ -102,9 +102,8 @@ report "it has a section for each command, with the options of its help" "$(
     done
 )"
 report "it has the exit codes of comparisons and the environment" "$(
-    for text in '2 slower, 4 inconclusive' BENCH_CONFIG BENCH_RUNTIMES BENCH_FRONTENDS \
-        'BENCH_FRONTEND_PYTHON_JAX, BENCH_FRONTEND_PYTHON_PYTORCH_XLA' PJRT_SIM BENCH_PAGER NO_COLOR \
-        'one HDF5 file for each experiment of each process'; do
+    for text in ' 2 slower, 4 ' BENCH_CONFIG BENCH_RUNTIMES BENCH_FRONTENDS BENCH_FRONTEND_PYTHON_JAX \
+        BENCH_FRONTEND_PYTHON_PYTORCH_XLA PJRT_SIM BENCH_PAGER NO_COLOR ' HDF5 '; do
         grep -qF -- "$text" "$folder/out" || echo "no '$text'"
     done
 )"
@@ -128,7 +127,7 @@ done
 run "${quick[@]}" --runtime "$fake" --mode lazy,capture --phase train,infer --graphs 1,5 --format json
 report "combinations run, what cannot be is left out with a word" "$(
     fault_of 0
-    complaints | grep -q '5 graphs.* lazy' || echo "no word"
+    complaints | grep -w lazy | grep -qw 5 || echo "no word"
     holds '
 e = [(r["experiment"]["phase"], r["experiment"]["mode"], r["experiment"]["graphs"]) for r in records]
 assert len(set(e)) == len(e) == 5 and ("train", "capture", 5) in e, e
@@ -139,7 +138,7 @@ report "each experiment is kept in a file" "$(
 )"
 report "progress is plain lines when piped" "$(
     grep -q $'[\r\033]' "$folder/err" && echo "terminal codes"
-    grep -qE '^\[1/2\] resnet18.small train lazy, capture, capture 5 f32 on .*, process 1 of 1: ok in [0-9.]+ s(, about [0-9:]+ left)?$' "$folder/err" ||
+    grep -qE '^\[1/2\] resnet18.small train lazy, capture, capture 5 f32 .* 1 of 1: ok in [0-9.]+ s' "$folder/err" ||
         echo "no line of the first one's end"
 )"
 
@@ -207,7 +206,7 @@ run "${quick[@]}" --runtime "$fake" --store "$folder/quiet" -q
 report "-q leaves out how it goes" "$(
     fault_of 0
     [ -s "$folder/err" ] && echo "standard error is not empty"
-    grep -q 'after the last step\|wall' "$folder/out" || echo "no table"
+    grep -qw wall "$folder/out" || echo "no table"
 )"
 run "${quick[@]}" --runtime "$fake" --mode lazy,eager --format json
 report "a device that the host cannot keep busy has no slope" "$(
@@ -389,11 +388,12 @@ for damage in cut changed empty open; do
         open) chmod g+w "$file" ;;
         esac
     done
-    [ $damage = open ] && why="others may write it" || why="damaged, or of another build, program or settings"
+    # What helps is not the same: only what others may write is to be made private.
+    [ $damage = open ] && why='chmod go-w' || why=damaged
     run "${cached[@]}"
     report "an executable on disk that is $damage is compiled again, and it is said why" "$(
         fault_of 0
-        [ "$(grep -c "^bench: executables on disk: $folder/cache: [0-9a-f]\{64\}.exe: $why" "$folder/err")" -eq 1 ] ||
+        [ "$(grep -c "^bench: .*$folder/cache: [0-9a-f]\{64\}.exe: .*$why" "$folder/err")" -eq 1 ] ||
             echo "not said once"
         holds 'c = records[0]["counters"]
 assert (c["compiles"], c["disk_hits"], c["disk_rejects"]) == (1, 0, 1), c'

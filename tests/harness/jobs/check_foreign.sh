@@ -92,28 +92,43 @@ touch -d 1980-01-01 "$store"/*.h5
 run history --store "$store"
 report "old times of files do not make dates wrong" "$(
     fault_of 0
-    grep -q 'left out, dated' "$folder/out" && echo "records are left out"
+    # Only of wrong dates it tells the minute (wrong_dates).
+    ! grep -w UTC "$folder/out"
 )"
 ahead=$folder/ahead
 mkdir "$ahead"
 "$built/tests/harness/campaign/make_night" "$store" "$ahead" $((400 * 86400)) 1
 run history --store "$ahead"
+# wrong_dates NUMBER FILE: a fault unless FILE says of so many records the day of the last.
+last=$(find "$ahead" -name '*.h5' | sort | tail -n 1)
+day=$(basename "$last" | sed -nE 's/^(....)(..)(..)T.*/\1-\2-\3/p')
+wrong_dates() {
+    grep -qE "(^|[^0-9])$1 .* ${day:-no day} [0-9:]+ UTC" "$2" || echo "not the $1 records of $day"
+}
 report "where all dates are wrong, history says so" "$(
-    fault_of 3 "none of the ${#records[@]} records" \
-        "${#records[@]} records left out, dated "
+    fault_of 3 "$ahead"
+    wrong_dates "${#records[@]}" "$folder/err"
 )"
 # What a table is made of is not of the future either.
 cp "${records[-1]}" "$ahead"
 run table --store "$ahead"
 report "tables are not of records with wrong dates, and say so" "$(
-    fault_of 0 "${#records[@]} records left out, dated "
-    grep -q "^${#records[@]} records left out, dated " "$folder/out" || echo "no note"
+    fault_of 0 "$day"
+    wrong_dates "${#records[@]}" "$folder/err"
+    wrong_dates "${#records[@]}" "$folder/out"
     [ "$(grep -c '^resnet18 ' "$folder/out")" = 1 ] || echo "not the one record"
+)"
+
+run table --store "$ahead" --format json
+report "which has an identifier" "$(
+    fault_of 0 "$day"
+    holds 'assert "misdated" in {n["id"] for n in records["noted"]}, records["noted"]'
 )"
 
 run export --store "$ahead" --to xla --output "$folder/xla"
 report "an export leaves them out, and says so" "$(
-    fault_of 0 "${#records[@]} records left out, dated "
+    fault_of 0 "$day"
+    wrong_dates "${#records[@]}" "$folder/err"
     [ "$(grep -c 'resnet18' "$folder/xla/baseline.yml")" -ge 1 ] || echo "without the one record"
 )"
 
@@ -124,8 +139,10 @@ cp "${records[0]}" "$folder/one"
 run compare --store "$folder/one" --store "$folder/later"
 report "a comparison of stores leaves them out, and says so" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
-    grep -q "later: 1 record left out, dated " "$folder/err" || echo "it does not say so"
-    grep -q "later has no records" "$folder/err" || echo "they were paired"
+    wrong_dates 1 "$folder/err"
+    [ ! -s "$folder/out" ] || echo "they were paired"
+    # The one without its record, and that there is then no other.
+    [ "$(complaints | grep -cF "$folder/later")" -eq 2 ] || echo "the store is not named"
 )"
 
 # ---- damaged records ---------------------------------------------------------------------------------
@@ -143,7 +160,7 @@ done
 run history --store "$store" --reindex
 report "--reindex tries it again" "$(
     fault_of 1 "bad.h5"
-    grep -q -e 'found before' "$folder/err" && echo "it was not tried"
+    grep -q -e '--reindex' "$folder/err" && echo "it was not tried"
 )"
 
 echo "1..$count"

@@ -117,7 +117,7 @@ refuses_weight
 run study scopes "${sim[@]}" --levels 1 --least 5%
 report "a tree of one level" "$(
     fault_of 0
-    grep -q '^resnet18 train .* 100.0 %' "$folder/out" || echo "no row of the whole step"
+    grep '^resnet18 train ' "$folder/out" | grep -qF '100.0 %' || echo "no row of the whole step"
     grep -q '^  layer1 ' "$folder/out" || echo "no row of layer1"
     grep -q '^    ' "$folder/out" && echo "a second level"
     grep -q 'smaller)' "$folder/out" || echo "small branches do not stand together"

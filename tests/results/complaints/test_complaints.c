@@ -166,7 +166,7 @@ static void without_clocks_sleep_may_be_work(void **state)
     play_loop(&p, &l);
     seen s = see(&p);
     (void)complaint(&s, REC_RULE_HOST, 1);
-    says(&s, "CPU clocks were not recorded");
+    says(&s, "CPU clocks");
     forget(&s);
 }
 
@@ -438,7 +438,7 @@ static void loads_at_the_start_are_no_compiles(void **state)
     seen s = see(&p);
     costs(complaint(&s, REC_RULE_START, 1), 15.011e9, 1e7);
     assert_near(complaint(&s, REC_RULE_START, 1)->before_ns, 4e9, 1e7);
-    says(&s, "compiling and loading takes 15.0 s ");
+    says(&s, " 15.0 s ");
     says(&s, "(1 of 4 programs ");
     says(&s, " 3.00 s)");
     forget(&s);
