@@ -57,6 +57,7 @@ typedef struct nightly {
     size_t unlisted, unread;   /* see night_lost */
     size_t changed, recovered; /* series that changed for the worse, for the better */
     size_t looks;              /* the most runs that one of tonight's nights in the history pools */
+    json_t *changes;           /* these series, for the site: ratio, cause; owned; NULL: none */
     bn_text words;             /* the report */
     bn_text headline;
 } nightly;

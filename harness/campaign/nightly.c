@@ -154,11 +154,24 @@ static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
 
 /* ---- history ---------------------------------------------------------------------- */
 
+/* Keeps the change of the series T, whose sentence put_series makes, for programs. */
+static void add_change(nightly *n, const res_timeline *t, const res_drift *drift)
+{
+    if (!n->changes)
+        n->changes = json_array();
+    json_array_append_new(
+        n->changes, json_pack("{so so sb ss}", "experiment", res_experiment_to_json(t->experiment),
+                              "ratio", res_json_real(drift->ratio.estimate), "two_nights",
+                              (int)drift->two, "cause", res_drift_cause_id(drift->cause)));
+}
+
 static void put_series(nightly *n, const res_timeline *t, const res_drift *drift)
 {
     const res_changes *c = &t->changes;
     if (!drift->found && c->latest_run == 0)
         return;
+    if (drift->found)
+        add_change(n, t, drift);
     bn_text_puts(&n->words, "history: ");
     res_timeline_title(t, &n->words);
     if (drift->found)
@@ -289,6 +302,7 @@ static bn_code write_site(nightly *n, bn_status *st)
                                   .failed = n->failed_experiments,
                                   .missing = n->missing,
                                   .looks = n->looks,
+                                  .changes = n->changes,
                                   .plans = plans,
                                   .conclusive = night_conclusive(n)};
     site_made made = {0};
@@ -415,6 +429,7 @@ static void nightly_free(nightly *n)
     res_collection_free(&n->controls);
     bn_text_free(&n->words);
     bn_text_free(&n->headline);
+    json_decref(n->changes);
     free(n->identities);
     night_folder_close(&n->place);
 }

@@ -97,8 +97,9 @@ static json_t *list_modes(const job_matrix *matrix, bn_status *st)
 }
 
 /* How the VERSIONS of a front end's packages compare with those PINNED, in words (new reference).
- * *WHOLE: no pinned package is known to be missing. */
-static json_t *versions_words(const json_t *pinned, const json_t *versions, bool *whole)
+ * *WHOLE: no pinned package is known to be missing. *STATE: the identifier of the words. */
+static json_t *versions_words(const json_t *pinned, const json_t *versions, bool *whole,
+                              const char **state)
 {
     bn_text others = {0};
     const size_t missing = frontend_put_unpinned(pinned, versions, &others);
@@ -108,6 +109,11 @@ static json_t *versions_words(const json_t *pinned, const json_t *versions, bool
                         : others.length > 0          ? others.data
                         : missing > 0                ? "some are not installed"
                                                      : "as pinned";
+    *state = json_array_size(pinned) == 0 ? "none-pinned"
+             : !versions                  ? "unknown"
+             : others.length > 0          ? "others"
+             : missing > 0                ? "missing"
+                                          : "as-pinned";
     json_t *text = res_json_text(words);
     bn_text_free(&others);
     return text;
@@ -138,13 +144,14 @@ static json_t *describe_framework(const frontend_info *row)
     json_t *pinned = frontend_pinned(&place);
     json_t *versions = found ? frontend_versions(&place, pinned) : NULL;
     bool whole = true;
-    json_t *words = found ? versions_words(pinned, versions, &whole) : json_string("");
-    return json_pack("{ss ss ss sb so so s{ss ss ss so so}}", "front_end", row->name, "framework",
-                     row->framework, "modes", row->modes, "installed", found && whole, "versions",
-                     words, "where",
+    const char *state = "not-found";
+    json_t *words = found ? versions_words(pinned, versions, &whole, &state) : json_string("");
+    return json_pack("{ss ss ss sb so so s{ss ss ss so so ss}}", "front_end", row->name,
+                     "framework", row->framework, "modes", row->modes, "installed", found && whole,
+                     "versions", words, "where",
                      found ? python_words(&place, whole) : res_json_text(why.message), "details",
                      "modes", row->summary, "models", row->models, "values", row->values, "pinned",
-                     pinned, "versions", versions ? versions : json_null());
+                     pinned, "versions", versions ? versions : json_null(), "state", state);
 }
 
 static json_t *list_frameworks(const job_matrix *matrix, bn_status *st)

@@ -119,6 +119,16 @@ static json_t *words_json(const char *const *words)
     return array;
 }
 
+/* The variables that the user has set and that are in the recorder's way: the first word of each
+ * line. */
+static json_t *conflicts_json(const job_interposer *interposer)
+{
+    json_t *list = json_array();
+    for (const char *at = interposer->conflicts.data; at && *at; at += strcspn(at, "\n") + 1)
+        json_array_append_new(list, json_stringn(at, strcspn(at, " ,\n")));
+    return list;
+}
+
 static void describe(recording *r, const record_options *own, const char *const *words)
 {
     char here[PATH_MAX], stamp[32];
@@ -132,15 +142,15 @@ static void describe(recording *r, const record_options *own, const char *const 
                       : strcmp(r->interposer.runtime, "tpu") == 0 ? "TPU_LIBRARY_PATH"
                                                                   : "plugin path";
     r->about = json_pack(
-        "{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:{s:o, s:s}, s:o, s:O, s:o, s:o*}",
+        "{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:{s:o, s:s}, s:o, s:O, s:o, s:o, s:o*}",
         "bench_recording", 1, "time", stamp, "command", words_json(words), "folder",
         res_json_text(here), "limit_bytes", (json_int_t)own->limit_bytes, "runtime", "name",
         res_json_text(r->interposer.runtime), "path", res_json_text(r->interposer.plugin), "sha256",
         r->interposer.file ? json_string(rt_plugin_file_sha256(r->interposer.file)) : json_null(),
         "how", how, "recorder", "path", res_json_text(r->interposer.recorder), "sha256",
         rt_plugin_file_sha256(r->interposer.recorder_file), "environment", environment_json(),
-        "variables", r->interposer.variables, "host", job_host_describe(), "process",
-        job_process_describe());
+        "variables", r->interposer.variables, "conflicts", conflicts_json(&r->interposer), "host",
+        job_host_describe(), "process", job_process_describe());
 }
 
 static bn_code write_about(const recording *r, bn_status *st)
@@ -204,9 +214,14 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Prints the summary of one process, and whether its recording is complete. */
-static void say_process(const rec_process *p, double limit_bytes)
+/* Prints the summary of one process, and whether its recording is complete. Each warning's
+ * identifier goes into NOTED. */
+static void say_process(const rec_process *p, double limit_bytes, json_t *noted)
 {
+    static const char *const stops[] = {[RECORD_GOES_ON] = "events-lost",
+                                        [RECORD_LIMIT] = "limit",
+                                        [RECORD_DISK_FULL] = "disk-full",
+                                        [RECORD_ERROR] = "unwritten"};
     const bool large = p->bytes >= 1 << 20;
     cli_note("  process %u: %zu execution%s of %zu program%s%s%s, %.1f %s of events", p->pid,
              p->execution_count, plural(p->execution_count), p->program_count,
@@ -223,14 +238,18 @@ static void say_process(const rec_process *p, double limit_bytes)
                     ? "its events could not be written, and its recording ended"
                     : "some events were not written",
                 p->lost);
+    if (p->stop != RECORD_GOES_ON || p->lost > 0)
+        json_array_append_new(noted, json_string(stops[p->stop]));
     size_t without = 0;
     for (size_t i = 0; i < p->program_count; i++)
         without += p->programs[i].executions > 0 && !p->programs[i].hash[0];
-    if (without > 0)
+    if (without > 0) {
+        json_array_append_new(noted, json_string("code-missing"));
         cli_say("  process %u: the recording lacks the code of %zu executed program%s, so bench "
                 "replay cannot run them: compiled before the recording began, or not written to "
                 "disk",
                 p->pid, without, plural(without));
+    }
     for (const char *const *lie = p->lies; lie && *lie; lie++)
         cli_say("  process %u: %s; that answer was not recorded", p->pid, *lie);
     if (p->unseen > 0)
@@ -239,8 +258,13 @@ static void say_process(const rec_process *p, double limit_bytes)
 }
 
 /* The result of --profile in process P. */
-static void say_profile(const rec_process *p)
+static void say_profile(const rec_process *p, json_t *noted)
 {
+    const bool none = p->profile.why[0] || (!p->profile.asked && p->execution_count > 0);
+    if (none || p->profile.asked)
+        json_array_append_new(noted, json_string(!none               ? "profiled"
+                                                 : p->profile.why[0] ? "profile-failed"
+                                                                     : "profile-never-begun"));
     if (p->profile.why[0])
         cli_say("  process %u: no profile: %s", p->pid, p->profile.why);
     else if (p->profile.asked)
@@ -252,8 +276,9 @@ static void say_profile(const rec_process *p)
                 p->pid, RECORD_PROFILE_QUIET);
 }
 
-static void say_nothing_recorded(const recording *r)
+static void say_nothing_recorded(recording *r)
 {
+    json_object_set_new(r->about, "noted", json_pack("[s]", "nothing-recorded"));
     cli_say("bench: nothing was recorded in %s. What to check:", r->path);
     cli_say("  - does the program run on the runtime %s? Another: --runtime NAME",
             r->interposer.runtime);
@@ -275,6 +300,7 @@ static void say_recorded(recording *r, const record_options *own)
     rec_recording *what = NULL;
     size_t executions = 0, calls = 0;
     bool stopped = false;
+    json_object_set_new(r->about, "noted", json_array());
     if (rec_open(r->path, &what, &st) != BN_OK) {
         if (st.code == BN_NOT_FOUND)
             say_nothing_recorded(r);
@@ -294,13 +320,22 @@ static void say_recorded(recording *r, const record_options *own)
         rec_close(what);
         return;
     }
+    json_t *processes = json_array();
     cli_note("bench: recorded in %s: %zu process%s, %zu execution%s", r->path, what->process_count,
              what->process_count == 1 ? "" : "es", executions, plural(executions));
     for (size_t i = 0; i < what->process_count; i++) {
-        say_process(&what->processes[i], own->limit_bytes);
+        const rec_process *p = &what->processes[i];
+        json_t *noted = json_array();
+        say_process(p, own->limit_bytes, noted);
         if (own->profile > 0)
-            say_profile(&what->processes[i]);
+            say_profile(p, noted);
+        json_array_append_new(processes,
+                              json_pack("{s:I, s:I, s:I, s:I, s:o}", "pid", (json_int_t)p->pid,
+                                        "executions", (json_int_t)p->execution_count, "programs",
+                                        (json_int_t)p->program_count, "profiled",
+                                        (json_int_t)p->profile.executions, "noted", noted));
     }
+    json_object_set_new(r->about, "processes", processes);
     for (size_t i = 0; i < what->damaged_count && i < sizeof what->damaged / sizeof *what->damaged;
          i++)
         cli_say("  %s: %s", what->damaged[i].name, what->damaged[i].why.message);

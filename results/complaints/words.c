@@ -59,10 +59,22 @@ static void put_profiled(const rec_checkup *checkup, bn_text *out)
                       "dispatch: launches, gaps between kernels, and the way back to the host.\n");
 }
 
+/* Time of the mean step in calls in which the device may work or not; 0: none. */
+static double doubtful_calls_ns(const rec_checkup *checkup)
+{
+    return checkup->steps->completions ? rec_unattributed_calls_ns(checkup->steps, &checkup->answer)
+                                       : 0;
+}
+
+static bool too_few_steps(const rec_checkup *checkup)
+{
+    return rec_steps_samples(checkup->steps) < 9;
+}
+
 static void put_doubts(const rec_checkup *checkup, bn_text *out)
 {
     const rec_steps *s = checkup->steps;
-    const double calls_ns = s->completions ? rec_unattributed_calls_ns(s, &checkup->answer) : 0;
+    const double calls_ns = doubtful_calls_ns(checkup);
     if (calls_ns > 0) {
         bn_text_puts(out, "Some of the device time may be the host's: ");
         rec_time_put(out, calls_ns);
@@ -72,7 +84,7 @@ static void put_doubts(const rec_checkup *checkup, bn_text *out)
     if (!s->completions)
         bn_text_puts(out, "Completions were not recorded, so only compilations and donation were "
                           "checked.\n");
-    if (rec_steps_samples(s) < 9)
+    if (too_few_steps(checkup))
         bn_text_puts(out, "There are too few steps for intervals.\n");
 }
 
@@ -117,6 +129,17 @@ static json_t *finding_json(const rec_checkup *checkup, const rec_finding *c)
     return made;
 }
 
+/* The identifiers of put_doubts' sentences, but for that on completions, which is a member. */
+static json_t *noted_json(const rec_checkup *checkup)
+{
+    json_t *noted = json_array();
+    if (doubtful_calls_ns(checkup) > 0)
+        json_array_append_new(noted, json_string("calls-doubtful"));
+    if (too_few_steps(checkup))
+        json_array_append_new(noted, json_string("few-steps"));
+    return noted;
+}
+
 json_t *rec_checkup_json(const rec_recording *recording, const rec_checkup *checkup)
 {
     const rec_steps *s = checkup->steps;
@@ -125,13 +148,13 @@ json_t *rec_checkup_json(const rec_recording *recording, const rec_checkup *chec
     for (size_t i = 0; i < checkup->count; i++)
         json_array_append_new(list, finding_json(checkup, &checkup->list[i]));
     bn_text_plain(&path, recording->path); /* a path may hold anything */
-    json_t *made = json_pack("{s:s, s:I, s:I, s:b, s:I, s:s, s:o, s:b, s:o}", "recording",
+    json_t *made = json_pack("{s:s, s:I, s:I, s:b, s:I, s:s, s:o, s:b, s:o, s:o}", "recording",
                              path.data ? path.data : "", "process", (json_int_t)s->process->pid,
                              "steps", (json_int_t)s->count, "steady", !s->kept,
                              "executions_per_step", (json_int_t)s->executions_per_step, "verdict",
                              rec_verdict_name(checkup->answer.verdict), "busy_share",
                              res_json_real(checkup->answer.busy_share), "completions",
-                             s->completions, "complaints", list);
+                             s->completions, "noted", noted_json(checkup), "complaints", list);
     bn_text_free(&path);
     return made;
 }

@@ -298,6 +298,7 @@ typedef enum res_drift_cause {
     RES_DRIFT_RECORDED_SAME /* the same */
 } res_drift_cause;
 const char *res_drift_cause_name(res_drift_cause cause); /* "the machine", ... */
+const char *res_drift_cause_id(res_drift_cause cause);   /* "machine", ...: docs/nightly.md */
 /* Whether a change for the worse that goes with CAUSE counts as found slower: something changed
  * in addition to the machine, and to a program that was recorded. */
 bool res_drift_counts(res_drift_cause cause);

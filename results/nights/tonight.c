@@ -286,6 +286,19 @@ void res_tonight_free(res_tonight_verdict *verdict)
 /* ---- causes -------------------------------------------------------------------------------------
  */
 
+const char *res_drift_cause_id(res_drift_cause cause)
+{
+    static const char *const ids[] = {
+        [RES_DRIFT_SAME] = "same-build",
+        [RES_DRIFT_MACHINE] = "machine",
+        [RES_DRIFT_BUILD] = "build",
+        [RES_DRIFT_OTHER] = "build-or-framework",
+        [RES_DRIFT_RECORDED] = "build-or-program",
+        [RES_DRIFT_RECORDED_SAME] = "program",
+    };
+    return ids[cause];
+}
+
 const char *res_drift_cause_name(res_drift_cause cause)
 {
     static const char *const names[] = {

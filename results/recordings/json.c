@@ -146,8 +146,9 @@ static json_t *profile_json(const rec_steps *steps)
     const rec_profile *profile = &steps->process->profile;
     if (!profile->asked)
         return json_null();
-    return json_pack("{s:o, s:o, s:o}", "executions", count(profile->executions), "kernels",
-                     interval_json(steps->kernels_ns), "why",
+    return json_pack("{s:o, s:o, s:s, s:o}", "executions", count(profile->executions), "kernels",
+                     interval_json(steps->kernels_ns), "state",
+                     rec_profile_state_name(rec_steps_profile(steps)), "why",
                      profile->why[0] ? json_string(profile->why) : json_null());
 }
 

@@ -513,6 +513,17 @@ double rec_step_calls_ns(const rec_steps *steps, size_t index, double within_ns)
  * the device works in them; else 0. */
 double rec_unattributed_calls_ns(const rec_steps *steps, const rec_answer *answer);
 
+/* What the plugin's profile tells of the steps. */
+typedef enum rec_profile_state {
+    REC_PROFILE_UNASKED,
+    REC_PROFILE_NONE,     /* there is none, or it cannot be read */
+    REC_PROFILE_TOO_LONG, /* kernels run for longer than a step takes */
+    REC_PROFILE_PARTIAL,  /* not all programs of a step are in it, or two share a name */
+    REC_PROFILE_TAKEN     /* the device's times of the answer are of it */
+} rec_profile_state;
+rec_profile_state rec_steps_profile(const rec_steps *steps);
+const char *rec_profile_state_name(rec_profile_state state); /* "too-long", ... */
+
 /* Appends the answer in sentences, a line each, with their assumptions. */
 void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *out);
 

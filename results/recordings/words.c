@@ -307,20 +307,41 @@ static void put_doubts(const rec_steps *s, bn_text *out)
         bn_text_puts(out, "There are too few steps for intervals.\n");
 }
 
+rec_profile_state rec_steps_profile(const rec_steps *steps)
+{
+    const rec_profile *profile = &steps->process->profile;
+    return !profile->asked                     ? REC_PROFILE_UNASKED
+           : profile->why[0]                   ? REC_PROFILE_NONE
+           : steps->kernels_too_long           ? REC_PROFILE_TOO_LONG
+           : isnan(steps->kernels_ns.estimate) ? REC_PROFILE_PARTIAL
+                                               : REC_PROFILE_TAKEN;
+}
+
+const char *rec_profile_state_name(rec_profile_state state)
+{
+    static const char *const names[] = {[REC_PROFILE_UNASKED] = "unasked",
+                                        [REC_PROFILE_NONE] = "none",
+                                        [REC_PROFILE_TOO_LONG] = "too-long",
+                                        [REC_PROFILE_PARTIAL] = "partial",
+                                        [REC_PROFILE_TAKEN] = "taken"};
+    return names[state];
+}
+
 /* The source of the device times, where a profile was asked for. */
 static void put_profile(const rec_steps *s, bn_text *out)
 {
     const rec_profile *profile = &s->process->profile;
-    if (!profile->asked)
+    const rec_profile_state state = rec_steps_profile(s);
+    if (state == REC_PROFILE_UNASKED)
         return;
-    if (profile->why[0]) {
+    if (state == REC_PROFILE_NONE) {
         bn_text_printf(out, "No profile: %s.%s\n", profile->why,
                        s->profiled ? " Steps while it ran are left out." : "");
-    } else if (s->kernels_too_long) {
+    } else if (state == REC_PROFILE_TOO_LONG) {
         bn_text_puts(out, "By the plugin's profiler kernels run for longer than a step takes: "
                           "executions overlap on the device, or the profiler slows it down. "
                           "The device's times are those between completions.\n");
-    } else if (isnan(s->kernels_ns.estimate)) {
+    } else if (state == REC_PROFILE_PARTIAL) {
         bn_text_puts(out, "The plugin's profiler did not report all programs of a step, or two "
                           "share a name: the device's times are those between completions.\n");
     } else {

@@ -376,6 +376,24 @@ static json_t *night_json(const res_night *night, json_int_t origin)
         "settings", res_json_text(night->settings), "source", night->source);
 }
 
+/* The changes that cause_text names. */
+static json_t *others_json(const res_stretch *s)
+{
+    const struct {
+        bool is;
+        const char *id;
+    } others[] = {{s->other_build, "build"},
+                  {s->other_settings, "settings"},
+                  {s->other_front_end, "front_end"},
+                  {s->other_host, "host"},
+                  {s->other_source, "source"}};
+    json_t *list = json_array();
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].is)
+            json_array_append_new(list, json_string(others[i].id));
+    return list;
+}
+
 static json_t *stretch_json(const res_timeline *series, size_t i)
 {
     const res_stretch *s = &series->stretches[i];
@@ -386,13 +404,13 @@ static json_t *stretch_json(const res_timeline *series, size_t i)
                                res_json_real(s->median));
     if (i == 0)
         return object;
-    json_object_set_new(object, "change",
-                        json_pack("{so so so so ss so so}", "ratio",
-                                  res_json_real(s->ratio.estimate), "low",
-                                  res_json_real(s->ratio.low), "high", res_json_real(s->ratio.high),
-                                  "p", res_json_real(s->p), "cause", cause_text(s).text, "before",
-                                  origin_json(series->nights[s->before].origin), "after",
-                                  origin_json(series->nights[s->first].origin)));
+    json_object_set_new(
+        object, "change",
+        json_pack("{so so so so ss so so so}", "ratio", res_json_real(s->ratio.estimate), "low",
+                  res_json_real(s->ratio.low), "high", res_json_real(s->ratio.high), "p",
+                  res_json_real(s->p), "cause", cause_text(s).text, "other", others_json(s),
+                  "before", origin_json(series->nights[s->before].origin), "after",
+                  origin_json(series->nights[s->first].origin)));
     return object;
 }
 

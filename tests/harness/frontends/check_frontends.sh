@@ -221,16 +221,26 @@ report "so are other variables of it, and not where bench put its files" "$(
 [row] = records["rows"]
 assert row["left_out_other_conditions"] == 3 and row["processes"] == 3, row
 '
-    "$bench" table --store "$folder/flags" >"$folder/out"
-    grep -q "(3: variables of the framework)" "$folder/out" || echo "not said"
+    holds '
+# The note is of that row. What follows the count is the name of the condition, as provenance.c has it.
+[row] = records["rows"]
+[note] = [n for n in records["noted"] if n["id"] == "other-conditions"]
+assert note["rows"] == [row["id"]] and "(3: variables of the framework)" in note["text"], note
+'
 )"
 store=$folder/alone
 run run "${own[@]}" --store "$store" --front-end jax,pytorch-xla --mode capture --processes 3 --format json
-run table --store "$store"
+run table --store "$store" --format json
 report "without bench the first of several is the base" "$(
     fault_of 0
+    holds '
+rows = {r["front_end"]: r for r in records["rows"]}
+base, other = rows["jax"], rows["pytorch-xla"]
+assert base["speedup"] is None and other["speedup"] > 0, rows
+assert other["speedup_low"] < other["speedup"] < other["speedup_high"], other
+'
+    "$bench" table --store "$store" >"$folder/out"
     grep -E 'jax +capture' "$folder/out" | grep -q ' base' || echo "jax is not the base"
-    grep -qE 'pytorch-xla +capture .*x \[' "$folder/out" || echo "no ratio"
 )"
 FAKE_WAY=ops run run "${own[@]}" --store "$folder/ops" --front-end jax --mode eager --processes 1 --format json
 report "steps of many executions are whole: the script says how many they are" "$(
@@ -262,23 +272,31 @@ with 2.0 "${twice[@]}"
 report "another version than the pinned one is said once, and how to get the pinned one" "$(
     fault_of 0
     [ "$(grep -c 'fake 2.0' "$folder/err")" -eq 1 ] || echo "not said once"
-    grep -q "jax.*fake 2\.0 .*1\.0.*: $command$" "$folder/err" || echo "not in one line"
+    grep -q "jax.*2\.0.*1\.0.*: $command$" "$folder/err" || echo "not in one line"
     [ "$(find "$folder/versions" -name '*.h5' | wc -l)" -eq 4 ] || echo "not four records"
 )"
 report "one table: what each costs over the device, which the run prints, and how to get it again" "$(
-    sed -n '/^Costs by framework/,$p' "$folder/out" >"$folder/costs"
-    [ -s "$folder/costs" ] || echo "no table of costs"
-    grep -qE '^runtime.* mode .*over device' "$folder/costs" || echo "no column of it"
-    for row in " capture +1" " jax capture +-"; do
-        grep -qE "$row +[0-9-]" "$folder/costs" || echo "no row '$row'"
-    done
-    grep -qF "or: bench table --table costs --store $folder/versions" "$folder/err" || echo "no command"
+    # The run prints what the command that it names would print.
+    said=$(grep -o "bench table --table costs --store $folder/versions" "$folder/err")
+    [ -n "$said" ] || echo "no command"
+    "$bench" ${said#bench } --format text >"$folder/costs"
+    tail -n "$(wc -l <"$folder/costs")" "$folder/out" | cmp -s - "$folder/costs" || echo "the run does not end with it"
+    run ${said#bench } --format json
+    holds '
+rows = {(r["phase"], r["front_end"], r["mode"]): r for r in records["rows"]}
+assert set(rows) == {(p, f, "capture") for p in ("train", "infer") for f in ("bench", "jax")}, rows.keys()
+assert all("over_device_ns" in r for r in rows.values()), rows'
 )"
-with 2.0 list frameworks
+with 2.0 list frameworks --format json
 report "the list of front ends says it, too" "$(
     fault_of 0
-    grep -qE '^jax .* yes +fake 2\.0 .*1\.0' "$folder/out" || echo "no version of jax"
-    grep -qE '^pytorch-xla .* yes +none are pinned +[^ ]' "$folder/out" || echo "no word on PyTorch/XLA"
+    holds '
+jax, xla = ({r["front_end"]: r for r in records}[n] for n in ("jax", "pytorch-xla"))
+assert jax["installed"] and jax["details"]["state"] == "others", jax
+assert "fake 2.0" in jax["versions"] and "1.0" in jax["versions"], jax
+assert xla["installed"] and xla["details"]["state"] == "none-pinned" and xla["versions"], xla'
+    with 2.0 list frameworks
+    grep -qE '^jax .*fake 2\.0' "$folder/out" || echo "no version of jax"
 )"
 with 1.0 "${twice[@]}"
 report "nothing is said of the pinned one" "$(
@@ -290,7 +308,7 @@ report "and the list has its version" "$(
     fault_of 0
     holds '
 [row] = [r for r in records if r["front_end"] == "jax"]
-assert row["versions"] == "as pinned" and row["details"]["versions"] == {"fake": "1.0"}, row
+assert row["details"]["state"] == "as-pinned" and row["details"]["versions"] == {"fake": "1.0"}, row
 assert row["details"]["pinned"] == ["fake==1.0"], row
 '
 )"
@@ -301,8 +319,8 @@ report "one that lacks a pinned package is not installed: it is being made, or w
     holds '
 rows = {r["front_end"]: r for r in records}
 row = rows["jax"]
-assert not row["installed"] and row["versions"] == "some are not installed", row
-assert "; for what is missing: " in row["where"] and "/pinned/jax/requirements.txt" in row["where"], row
+assert not row["installed"] and row["details"]["state"] == "missing", row
+assert " -m pip install -r " in row["where"] and "/pinned/jax/requirements.txt" in row["where"], row
 assert rows["pytorch-xla"]["installed"], rows["pytorch-xla"]
 '
 )"
@@ -314,7 +332,7 @@ report "a module of the current folder does not answer" "$(
     cd "$folder/odd" || exit
     with 2.0 list frameworks
     fault_of 0
-    grep -q 'fake 2\.0 .*1\.0' "$folder/out" || echo "no version"
+    grep -q 'fake 2\.0' "$folder/out" || echo "no version"
 )"
 
 # ---- what goes wrong ----------------------------------------------------------------------------
@@ -396,7 +414,7 @@ for way in "sim JAX_PLATFORMS=cuda" "sim JAX_PLATFORMS=cuda,recorded" "cuda JAX_
     report "$variable in the way of ${way% *} is refused, without a record" "$(
         [ "$status" -eq 2 ] || echo "exit status $status"
         [ "$(find "$folder/failed" -name '*.h5' | wc -l)" = "$before" ] || echo "there is a record"
-        grep "jax" "$folder/err" | grep -qF "${variable%=*} is '$value'" || echo "the variable is not named"
+        grep "jax" "$folder/err" | grep -q "${variable%=*} .*'$value'" || echo "the variable is not named"
     )"
 done
 unset PJRT_NAMES_AND_LIBRARY_PATHS TPU_LIBRARY_PATH
@@ -428,11 +446,20 @@ for script in scripts:
     assert all(row["details"][k] for k in ("modes", "models", "values")), row
 '
 )"
+report "and of each whether it is there" "$(
+    holds '
+rows = {r["front_end"]: r for r in records}
+xla, jax = rows["pytorch-xla"], rows["jax"]
+assert xla["framework"] == "PyTorch/XLA" and xla["installed"], xla
+assert xla["modes"] == "lazy,capture,dynamo,dynamo-step" and xla["details"]["state"] == "none-pinned", xla
+assert not jax["installed"] and jax["details"]["state"] == "not-found" and jax["versions"] == "", jax'
+)"
 run list frameworks
 report "bench list frameworks" "$(
     fault_of 0
-    grep -qE '^pytorch-xla +PyTorch/XLA +lazy,capture,dynamo,dynamo-step +yes' "$folder/out" || echo "no row"
-    grep -qE '^jax .* no ' "$folder/out" || echo "jax is installed"
+    for name in bench jax pytorch-xla; do
+        grep -q "^$name " "$folder/out" || echo "no row of $name"
+    done
 )"
 export BENCH_FRONTEND_PYTHON_JAX=$python
 bench=$usual
@@ -447,7 +474,7 @@ END
 run suite "$folder/suite.json" --store "$folder/suite"
 report "a suite has front ends as an axis" "$(
     [ "$status" -eq 0 ] || echo "exit status $status"
-    grep -qF "or: bench table --table costs --store $folder/suite" "$folder/err" || echo "costs are not named"
+    grep -qF "bench table --table costs --store $folder/suite" "$folder/err" || echo "costs are not named"
     [ "$(find "$folder/suite" -name '*.h5' | wc -l)" -eq 2 ] || echo "not two records"
 )"
 run suite "$folder/suite.json" --store "$folder/suite"
@@ -487,7 +514,12 @@ sed 's/"bench", "jax"/"jax"/; s/"repetitions": 1/"repetitions": 2/' "$folder/sui
 # night STORE VERSION WORK: one with that version, whose steps work for so many ms.
 night() {
     FAKE_VERSION=$2 FAKE_WORK=$3 run nightly --suite "$folder/nights.json" --store "$folder/$1" \
-        --report "$folder/night"
+        --report "$folder/night" --site "$folder/site-$1"
+}
+# claims STORE CLAIM: a fault unless the verdict of the night says that for its one runtime (docs/nightly.md).
+claims() {
+    [ "$(grep -oh '"claims":"[a-z-]*"' "$folder/site-$1"/data/verdict-*)" = "\"claims\":\"$2\"" ] ||
+        grep -oh '"plans":.*' "$folder/site-$1"/data/verdict-*
 }
 # past STORE FROM DAYS...: copies the records of the store FROM, dated so many days ago.
 past() {
@@ -502,7 +534,7 @@ for version in 1 2; do
     night version-$version $version.0 $((3 * version - 2))
     report "a night measures a framework, version $version.0" "$(
         fault_of 4
-        tail -n 1 "$folder/out" | grep -q 'inconclusive: this is the first good night' || echo "not the first"
+        claims version-$version no-baseline
         [ "$(find "$folder/version-$version" -maxdepth 1 -name '*.h5' | wc -l)" -eq 2 ] || echo "not two records"
     )"
 done
@@ -511,27 +543,34 @@ past nights version-2 1
 night nights 2.0 4
 report "a series that is slower since another version of the framework counts, though the build is the same" "$(
     fault_of 2
-    for text in 'the build of the last good night' 'changed by +' \
-        'with the build, its settings or the framework; ' \
-        'nightly: found slower: 1 series changed for the worse'; do
-        grep -qF -- "$text" "$folder/out" || echo "not said: $text"
-    done
+    claims nights same-build
+    # The data of a site's verdict is JSON in a call. Exit code 2 is due to the one series.
+    sed 's/^[^,]*,//; s/);$//' "$folder"/site-nights/data/verdict-* >"$folder/out"
+    holds '
+[change] = records["changes"]
+assert change["ratio"] > 1.5 and change["two_nights"] and change["cause"] == "build-or-framework", change
+assert change["experiment"]["front_end"] == "jax" and records["failed"] == 0 and records["told"], records'
 )"
 past series version-1 10 9 8 7 6
 past series version-2 5 4 3 2 1
-run history --store "$folder/series" --front-end jax --metric trace
+run history --store "$folder/series" --front-end jax --metric trace --format json
 report "the history of its tracing says that the framework is another one" "$(
     fault_of 0
-    grep -q 'trace, 10 nights' "$folder/out" || echo "not ten nights"
-    grep -qE ' \+[0-9.]+ % .* same build, other framework' "$folder/out" || echo "no other framework"
-    grep -q '1 series, 1 change point: 1 up, 0 down' "$folder/out" || echo "not one change"
+    holds '
+[series] = records
+assert series["metric"] == "trace" and len(series["nights"]) == 10, series
+[change] = [s["change"] for s in series["stretches"] if "change" in s]
+assert change["ratio"] > 1 and change["other"] == ["front_end"], change
+assert change["before"]["sha256"] == change["after"]["sha256"] != "", change'
+    "$bench" history --store "$folder/series" --front-end jax --metric trace >"$folder/out"
+    grep -qF "other framework" "$folder/out" || echo "not said to people"
 )"
 run suite contrib/frontends/suite.json --runtime sim --dry-run --store "$folder/none"
 report "the suite of all front ends has each way of each model once" "$(
     fault_of 0
     # 84, in four processes each.
     grep -qE '(^| )336 to run, 0 done' "$folder/out" || tail -n 1 "$folder/out"
-    grep -q "resnet50 train dynamo-step dropout off pytorch-xla" "$folder/out" || echo "no dynamo of the step"
+    grep -q "resnet50 train dynamo-step .*pytorch-xla" "$folder/out" || echo "no dynamo of the step"
     grep -qE "infer (parts|dynamo-step) " "$folder/out" && echo "a way of training only, in inference"
 )"
 cp "$sim" "$folder/libpjrt_sim.so"
@@ -544,31 +583,46 @@ report "a comparison of two runtimes under a front end" "$(
     [ "$(find "$folder/compared" -name '*.h5' | wc -l)" -eq 6 ] || echo "not six records"
 )"
 
-run verify --front-end jax --model resnet18 --variant small --runtime sim
+run verify --front-end jax --model resnet18 --variant small --runtime sim --format json
 report "a script's values are compared with the golden ones" "$(
-    fault_of 0
-    grep -qE '^resnet18 +small +jax capture +eval.loss' "$folder/out" || echo "no losses"
-    grep -qE '^resnet18 +small +jax capture +train.grads_step0' "$folder/out" || echo "no gradients"
-    tail -n 1 "$folder/out" | grep -qE '^[0-9]{2,} comparisons, 0 failed$' || echo "not all"
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    holds '
+assert len(records) >= 10 and all(r["pass"] and "deviation" not in r for r in records), records
+assert {(r["model"], r["variant"], r["mode"]) for r in records} == {("resnet18", "small", "jax capture")}, records
+for wanted in ("eval.loss", "train.grads_step0"):
+    assert any(r["quantity"].startswith(wanted) for r in records), wanted'
 )"
-FAKE_FAULT=wrong_loss run verify --front-end bench,pytorch-xla --mode lazy --model resnet18 --variant small --runtime cpu
+FAKE_FAULT=wrong_loss run verify --front-end bench,pytorch-xla --mode lazy --model resnet18 --variant small \
+    --runtime cpu --format json
 report "a wrong loss is found, next to bench's own" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
-    grep -qE '^resnet18 +small +pytorch-xla lazy +train.loss\[1\] .* NO$' "$folder/out" || echo "not found"
-    tail -n 1 "$folder/out" | grep -q ' 1 failed$' || echo "not one"
+    holds '
+failed = [(r["mode"], r["quantity"]) for r in records if not r["pass"]]
+assert failed == [("pytorch-xla lazy", "train.loss[1]")], failed
+assert {r["mode"] for r in records} == {"lazy", "pytorch-xla lazy"}, records'
 )"
 FAKE_FAULT=deviates run verify --front-end jax --model resnet18 --variant small --runtime sim
 report "what a script names as computed otherwise is shown and not judged" "$(
     fault_of 0
-    grep -qE '^resnet18 +small +jax capture +train.bn_after_step1.*running_var_l2 .* named$' "$folder/out" ||
-        echo "it is not shown"
-    grep -qE '^[0-9]+ not judged \("named"\): running_var: the fake one takes less$' "$folder/out" || echo "not said"
-    tail -n 1 "$folder/out" | grep -qE '^[0-9]{2,} comparisons, 0 failed$' || echo "it is judged"
+    # What people see of it: the row, and what the script said.
+    grep -qE 'bn_after_step1.*running_var_l2 .*named$' "$folder/out" || echo "it is not shown"
+    grep -qF "running_var: the fake one takes less" "$folder/out" || echo "not said"
 )"
-FAKE_FAULT=deviates_unsaid run verify --front-end jax --model resnet18 --variant small --runtime sim
+FAKE_FAULT=deviates run verify --front-end jax --model resnet18 --variant small --runtime sim --format json
+report "and for programs" "$(
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    holds '
+assert len(records) >= 10 and all(r["pass"] for r in records), records
+named = [r for r in records if "deviation" in r]
+assert named and all(r["deviation"] == "running_var: the fake one takes less" for r in named), named
+assert all("running_var_l2" in r["quantity"] and r["difference"] > r["tolerance"] for r in named), named'
+)"
+FAKE_FAULT=deviates_unsaid run verify --front-end jax --model resnet18 --variant small --runtime sim --format json
 report "the same unsaid is a failure" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
-    grep -qE 'running_var_l2 .* NO$' "$folder/out" || echo "not found"
+    holds '
+failed = [r["quantity"] for r in records if not r["pass"]]
+assert failed and all("running_var_l2" in q for q in failed), failed'
 )"
 FAKE_FAULT=not_supported run verify --front-end jax --model resnet18 --variant small --runtime sim
 report "what a script cannot do is said" "$(
