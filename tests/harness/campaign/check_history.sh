@@ -48,12 +48,11 @@ report "--reindex reads them all again" "$(
 run history --store "$store" --model model00 --mode lazy --phase infer
 report "text: segments, the builds around a change, gaps, the latest night, totals" "$(
     fault_of 0
-    for text in 'model00 infer lazy: full, batch 4' 'wall, 100 nights' '2022-03-18  2022-04-10' \
-        'commit-0025   commit-0025  same build' '3 nights ' \
+    for text in 'model00 infer lazy: full, batch 4' 'wall, 100 nights' '2022-03-18  2022-04-10' '3 nights ' \
         ', 2022-04-10: ' ': 1 up, 0 down'; do
         grep -qF -- "$text" "$folder/out" || echo "no '$text'"
     done
-    grep -qE '^2022-03-18 .*\+5\.[0-9] % \[\+' "$folder/out" || echo "no ratio with interval"
+    grep -qE '^2022-03-18 .*\+5\.[0-9] % \[\+.* commit-0025 +commit-0025 ' "$folder/out" || echo "no ratio with interval"
 )"
 
 run history --store "$store" --format csv --metric device
