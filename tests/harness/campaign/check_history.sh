@@ -142,7 +142,7 @@ assert " ms" in texts or "(ms)" in texts, texts' "$folder/series.svg" 2>&1 |
     run report --store "$store" "${one[@]}" --output "$folder/page.html"
     report "the page of a store of many nights shows them" "$(
         fault_of 0
-        grep -q 'History: model00 infer lazy' "$folder/page.html" || echo "it does not"
+        grep -q '<figcaption>.*model00 infer lazy: ' "$folder/page.html" || echo "it does not"
     )"
 else
     skip "a series as a picture: its nights, its changes and the builds at them" "no gnuplot"
