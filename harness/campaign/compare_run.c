@@ -326,6 +326,7 @@ static bn_code plan_budget(session *s, size_t planned, bn_status *st)
         row->wanted = fewer(row->wanted, row->most);
     }
     s->why = "as many as fit into --budget, by the clock";
+    versus->noted[RES_NOTE_FIT] = true;
     bn_text_printf(&versus->notes, "Budget of %.0f s, by the first pair of each: %zu pairs fit",
                    s->compare->options->budget, fit);
     if (s->plan.controls > 0 && of_control < fit)

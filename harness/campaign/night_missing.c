@@ -35,6 +35,7 @@ static void add_side(nightly *n, const night_side *side, bn_text *titles)
         res_experiment_title(e, &title);
         if (suite_wanted(title.data, n->options->suites)) {
             n->missing++;
+            json_array_append_new(n->lacking, res_json_text(title.data));
             if (n->missing <= MOST_TITLES)
                 bn_text_printf(titles, "%s%s", n->missing == 1 ? ": " : "; ", title.data);
         }

@@ -1,8 +1,8 @@
 /*
  * night_priv.h - bench nightly: a runtime on two nights (night_sides.c), its verdicts in words
  * (night_words.c), steps of other programs (night_recorded.c), files and experiments that tonight
- * lacks (night_lost.c, night_missing.c), what it adds to the calibration (night_drift.c), the
- * command (nightly.c).
+ * lacks (night_lost.c, night_missing.c), what it adds to the calibration (night_drift.c), what it
+ * tells programs (night_notes.c, night_json.c), the command (nightly.c).
  */
 #ifndef BENCH_HARNESS_NIGHT_H
 #define BENCH_HARNESS_NIGHT_H
@@ -10,6 +10,28 @@
 #include "harness/campaign/night_folder_priv.h"
 #include "harness/campaign/suites_priv.h"
 #include "results/nights/nights.h"
+
+/* Why a new build has no control. */
+typedef enum night_lack {
+    NIGHT_LACK_NOTHING, /* it has one, or needs none */
+    NIGHT_LACK_OWN,     /* the plugin is the framework's own */
+    NIGHT_LACK_KEEPING, /* --keep-builds 0 */
+    NIGHT_LACK_OTHER,   /* the same file with other settings */
+    NIGHT_LACK_GONE,    /* the store no longer has the build */
+    NIGHT_LACK_CHANGED, /* its contents have changed */
+    NIGHT_LACK_UNSAFE,  /* others than this user could have put it there */
+    NIGHT_LACK_UNUSED,  /* it cannot be measured: the name of its file is too long */
+    NIGHT_LACK_FAILED   /* it failed tonight */
+} night_lack;
+
+/* What a night may remark. The sentences may change, these do not (JSON: noted). */
+typedef enum night_note {
+    NIGHT_NOTE_NOT_COMPARED,   /* a record of the last good night that could not be read */
+    NIGHT_NOTE_NOT_JUDGED,     /* one of a recorded step */
+    NIGHT_NOTE_BUILD_NOT_KEPT, /* for the next night */
+    NIGHT_NOTE_BUILDS_STAY,    /* older ones that may be the latest, as far as bench knows */
+    NIGHT_NOTE_COUNT
+} night_note;
 
 /* A runtime tonight and on its last good night. It is known by its file's name, since each build
  * may have a folder of its own; where tonight has several settings or labels of it, by these too.
@@ -28,6 +50,7 @@ typedef struct night_side {
     double before_s;   /* the date of that night; NaN: there is none */
     char control[256]; /* its build, which is measured tonight, too; "": it is not */
     char why[1200];    /* of a new build without a control */
+    night_lack lack;   /* the same as an identifier */
     bool lost;         /* records could not be read: BEFORE may be among them */
     res_night_plan plan;                   /* what tonight can claim */
     res_collection before, tonight, again; /* good records: BEFORE owns its own; AGAIN: controls */
@@ -57,9 +80,12 @@ typedef struct nightly {
     size_t unlisted, unread;   /* see night_lost */
     size_t changed, recovered; /* series that changed for the worse, for the better */
     size_t looks;              /* the most runs that one of tonight's nights in the history pools */
-    json_t *changes;           /* these series, for the site: ratio, cause; owned; NULL: none */
     bn_text words;             /* the report */
+    bool noted[NIGHT_NOTE_COUNT]; /* in WORDS */
     bn_text headline;
+    /* Arrays for night.json: failed experiments, those that the suite lacks, changes of series, and
+     * passes of the suite. */
+    json_t *failures, *lacking, *changes, *passes;
 } nightly;
 
 /* ---- sides (night_sides.c) ------------------------------------------------------------- */
@@ -132,10 +158,37 @@ void night_put_failures(nightly *n);
 void night_put_side(const night_side *side, bn_text *out);
 /* Appends the headline of a night: failed, found slower, nothing found, or inconclusive. */
 void night_put_headline(const nightly *n, bn_text *out);
+/* What the headline says. */
+typedef enum night_outcome {
+    NIGHT_SLOWER,         /* a slowdown is found */
+    NIGHT_NO_EXPERIMENTS, /* inconclusive: none succeeded */
+    NIGHT_FIRST,          /* inconclusive: there is no good night before, */
+    NIGHT_NONE_READ,      /* or none that could be read, */
+    NIGHT_NONE_DATED,     /* or none with a right date */
+    NIGHT_UNDECIDED,      /* inconclusive for some experiments */
+    NIGHT_SAME,           /* not slower: the build is that of the last good night */
+    NIGHT_EXCLUDED        /* not slower: a slowdown would have been detected */
+} night_outcome;
+night_outcome night_outcome_of(const nightly *n);
+const char *night_outcome_name(night_outcome outcome); /* "slower", "first-night", ... */
 /* The exit code that goes with it. */
 int night_exit(const nightly *n);
 /* Whether the night shows or excludes a slowdown, also where something failed. */
 bool night_conclusive(const nightly *n);
+
+/* ---- night.json (night_notes.c, night_json.c) ------------------------------------------------ */
+
+/* Appends a remark to the words of N: NOTE's sentence, a line. */
+void night_note_add(nightly *n, night_note note, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Makes the empty lists for night.json. */
+void night_json_begin(nightly *n);
+void night_json_pass(nightly *n, const suite_counts *counts);
+void night_json_failed(nightly *n, const res_record *record, bool control);
+void night_json_change(nightly *n, const res_timeline *series, const res_drift *drift);
+/* Writes what the night says, as JSON, next to its page. */
+BN_MUST_USE bn_code night_json_write(const nightly *n, bn_status *st);
+void night_json_end(nightly *n);
 
 /* Adds the ratios of unlike modes of each of tonight's sides to the calibration of the store, a run
  * each (res_calibration_add). What cannot be added is reported on stderr, and is no failure of the

@@ -61,7 +61,7 @@ static bn_code add_record(nightly *n, const res_summary *s, bn_status *st)
     else if (code == BN_OUT_OF_MEMORY)
         return bn_fail(st, code, "%s", why.message);
     else {
-        bn_text_printf(&n->words, "not judged: %s\n", why.message);
+        night_note_add(n, NIGHT_NOTE_NOT_JUDGED, "not judged: %s", why.message);
         n->unread++;
     }
     return BN_OK;

@@ -99,7 +99,7 @@ static bn_code read_before(nightly *n, night_side *side, const res_summary *cons
         else if (why.code == BN_OUT_OF_MEMORY)
             return bn_fail(st, why.code, "%s", why.message);
         else {
-            bn_text_printf(&n->words, "not compared: %s\n", why.message);
+            night_note_add(n, NIGHT_NOTE_NOT_COMPARED, "not compared: %s", why.message);
             n->unread++;
         }
     }
@@ -137,17 +137,25 @@ static void find_control(const nightly *n, night_side *side, const char *sha256)
     bn_status st = {.code = BN_OK};
     if (side->before.count == 0 || side->same)
         return;
-    if (side->own)
+    if (side->own) {
+        side->lack = NIGHT_LACK_OWN;
         bn_fail(&st, BN_INVALID, "its plugin is the framework's own");
-    else if (n->options->keep_builds == 0)
+    } else if (n->options->keep_builds == 0) {
+        side->lack = NIGHT_LACK_KEEPING;
         bn_fail(&st, BN_INVALID, "builds are not kept");
-    else if (strcmp(sha256, side->before_sha256) == 0)
+    } else if (strcmp(sha256, side->before_sha256) == 0) {
+        side->lack = NIGHT_LACK_OTHER;
         bn_fail(&st, BN_INVALID,
                 "the file is the same, but its settings were '%s' and are '%s' now",
                 side->before_settings, side->settings);
-    else
-        (void)!night_build_find(n->options->suites->store, side->before_sha256, side->control,
-                                sizeof side->control, &st);
+    } else {
+        const bn_code code = night_build_find(n->options->suites->store, side->before_sha256,
+                                              side->control, sizeof side->control, &st);
+        side->lack = code == BN_OK          ? NIGHT_LACK_NOTHING
+                     : code == BN_NOT_FOUND ? NIGHT_LACK_GONE
+                     : code == BN_FORMAT    ? NIGHT_LACK_CHANGED
+                                            : NIGHT_LACK_UNSAFE;
+    }
     if (st.code != BN_OK) {
         side->control[0] = '\0';
         snprintf(side->why, sizeof side->why, "%s", st.message);
@@ -165,7 +173,8 @@ static void keep_build(nightly *n, const suite_item *item)
     if (code == BN_OK && n->options->keep_builds > 0)
         code = night_build_keep(n->options->suites->store, file, item->sha256, &st);
     if (code != BN_OK)
-        bn_text_printf(&n->words, "this build cannot be kept for the next night: %s\n", st.message);
+        night_note_add(n, NIGHT_NOTE_BUILD_NOT_KEPT,
+                       "this build cannot be kept for the next night: %s", st.message);
 }
 
 /* Whether the file of ITEM's runtime was kept for an item before it. */
@@ -182,8 +191,10 @@ static void add_control(nightly *n, suite_spec *suite, suite_item *item, night_s
 {
     bn_status why = {.code = BN_OK};
     if (side->control[0] && suite_add_control(suite, item, side->control, side->before_sha256,
-                                              n->place.controls, &why) != BN_OK)
+                                              n->place.controls, &why) != BN_OK) {
+        side->lack = NIGHT_LACK_UNUSED;
         snprintf(side->why, sizeof side->why, "%s", why.message);
+    }
 }
 
 /* ---- making ------------------------------------------------------------------------------------
@@ -317,10 +328,12 @@ void night_sides_assign(nightly *n)
             res_record *r = n->controls.records[i];
             if (side->control[0] && strcmp(r->experiment.runtime, side->control) == 0 &&
                 (!side->by_settings || strcmp(r->experiment.settings, side->settings) == 0)) {
-                if (res_record_good(r))
+                if (res_record_good(r)) {
                     side->again.records[side->again.count++] = r;
-                else
+                } else {
+                    side->lack = NIGHT_LACK_FAILED;
                     snprintf(side->why, sizeof side->why, "it failed tonight: %s", r->message);
+                }
             }
         }
     }

@@ -75,37 +75,64 @@ static void put_undecided(const night_sum *sum, bn_text *out)
     }
 }
 
-/* No side has a good night before. */
-static void put_first(const nightly *n, bn_text *out)
+night_outcome night_outcome_of(const nightly *n)
 {
-    bn_text_puts(out, "inconclusive: ");
-    if (night_lost(n) > 0)
-        bn_text_puts(out, "no good night before this one could be read");
-    else if (n->misdates.count == 0)
-        bn_text_puts(out, "this is the first good night, without a baseline");
-    else
-        bn_text_printf(
-            out,
-            "there is no good night before this one, but %zu record%s left out for wrong "
-            "dates",
-            n->misdates.count, n->misdates.count == 1 ? " was" : "s were");
+    const night_sum sum = night_add_up(n);
+    if (sum.slower || n->changed)
+        return NIGHT_SLOWER;
+    if (sum.cells == 0)
+        return NIGHT_NO_EXPERIMENTS;
+    if (sum.first)
+        return night_lost(n) > 0   ? NIGHT_NONE_READ
+               : n->misdates.count ? NIGHT_NONE_DATED
+                                   : NIGHT_FIRST;
+    if (sum.inconclusive)
+        return NIGHT_UNDECIDED;
+    return sum.same ? NIGHT_SAME : NIGHT_EXCLUDED;
+}
+
+const char *night_outcome_name(night_outcome outcome)
+{
+    static const char *const names[] = {
+        [NIGHT_SLOWER] = "slower",         [NIGHT_NO_EXPERIMENTS] = "no-experiments",
+        [NIGHT_FIRST] = "first-night",     [NIGHT_NONE_READ] = "none-read",
+        [NIGHT_NONE_DATED] = "none-dated", [NIGHT_UNDECIDED] = "undecided",
+        [NIGHT_SAME] = "same-build",       [NIGHT_EXCLUDED] = "excluded"};
+    return names[outcome];
 }
 
 /* Nothing slower was found. */
 static void put_nothing(const nightly *n, const night_sum *sum, bn_text *out)
 {
-    if (sum->cells == 0) {
+    switch (night_outcome_of(n)) {
+    case NIGHT_SLOWER:
+        break;
+    case NIGHT_NO_EXPERIMENTS:
         bn_text_puts(out, "inconclusive: no experiment succeeded");
-    } else if (sum->first) {
-        put_first(n, out);
-    } else if (sum->inconclusive) {
+        break;
+    case NIGHT_FIRST:
+        bn_text_puts(out, "inconclusive: this is the first good night, without a baseline");
+        break;
+    case NIGHT_NONE_READ:
+        bn_text_puts(out, "inconclusive: no good night before this one could be read");
+        break;
+    case NIGHT_NONE_DATED:
+        bn_text_printf(out,
+                       "inconclusive: there is no good night before this one, but %zu record%s "
+                       "left out for wrong dates",
+                       n->misdates.count, n->misdates.count == 1 ? " was" : "s were");
+        break;
+    case NIGHT_UNDECIDED:
         put_undecided(sum, out);
         if (sum->inconclusive < sum->cells)
             bn_text_puts(out, "; no slowdown found in the others");
-    } else if (sum->same) {
+        break;
+    case NIGHT_SAME:
         bn_text_puts(out, "no slowdown found: the build is that of the last good night");
-    } else {
+        break;
+    case NIGHT_EXCLUDED:
         bn_text_printf(out, "no slowdown found in %zu experiments", sum->cells);
+        break;
     }
     if (sum->inconclusive < sum->cells && !isnan(sum->detectable)) {
         bn_text_puts(out, "; ");
@@ -138,10 +165,12 @@ typedef struct failures {
     size_t experiments, records;
 } failures;
 
-/* Appends a line for each experiment of ALL that failed. */
-static failures put_failures(const res_collection *all, const char *what, bn_text *out)
+/* Appends a line for each experiment of tonight, or of its CONTROLs, that failed. */
+static failures put_failures(nightly *n, bool control)
 {
     failures f = {0};
+    const res_collection *all = control ? &n->controls : &n->tonight;
+    bn_text *out = &n->words;
     bool *counts = bn_zalloc(all->count + 1, sizeof *counts);
     for (size_t i = 0; i < all->count; i++) {
         const res_record *r = all->records[i];
@@ -153,7 +182,9 @@ static failures put_failures(const res_collection *all, const char *what, bn_tex
         if (!counts[i] || named)
             continue;
         f.experiments++;
-        bn_text_printf(out, "%s: ", what);
+        night_json_failed(n, r, control);
+        bn_text_printf(out,
+                       "%s: ", control ? "failed on the build of the last good night" : "failed");
         res_experiment_title(&r->experiment, out);
         bn_text_printf(out, ": %s: ", bn_code_name(r->status));
         bn_text_plain(out, r->message);
@@ -165,10 +196,10 @@ static failures put_failures(const res_collection *all, const char *what, bn_tex
 
 void night_put_failures(nightly *n)
 {
-    const failures f = put_failures(&n->tonight, "failed", &n->words);
+    const failures f = put_failures(n, false);
     n->failed += f.records;
     n->failed_experiments = f.experiments;
-    (void)put_failures(&n->controls, "failed on the build of the last good night", &n->words);
+    (void)put_failures(n, true);
 }
 
 /* ---- one side ------------------------------------------------------------------------------ */

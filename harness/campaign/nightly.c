@@ -114,6 +114,7 @@ static bn_code run_pass(nightly *n, bn_code (*visit)(void *, suite_spec *, bn_st
      * without its device, is a failure of the night like any other. */
     *whole = end.whole && ran != CLI_EXIT_INTERRUPTED;
     if (*whole) {
+        night_json_pass(n, &end.counts);
         night_sides_forget(n);
         bn_grow(&n->identities, n->identity_count + end.count, &n->identity_capacity,
                 sizeof *n->identities);
@@ -154,24 +155,12 @@ static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
 
 /* ---- history ---------------------------------------------------------------------- */
 
-/* Keeps the change of the series T, whose sentence put_series makes, for programs. */
-static void add_change(nightly *n, const res_timeline *t, const res_drift *drift)
-{
-    if (!n->changes)
-        n->changes = json_array();
-    json_array_append_new(
-        n->changes, json_pack("{so so sb ss}", "experiment", res_experiment_to_json(t->experiment),
-                              "ratio", res_json_real(drift->ratio.estimate), "two_nights",
-                              (int)drift->two, "cause", res_drift_cause_id(drift->cause)));
-}
-
 static void put_series(nightly *n, const res_timeline *t, const res_drift *drift)
 {
     const res_changes *c = &t->changes;
     if (!drift->found && c->latest_run == 0)
         return;
-    if (drift->found)
-        add_change(n, t, drift);
+    night_json_change(n, t, drift);
     bn_text_puts(&n->words, "history: ");
     res_timeline_title(t, &n->words);
     if (drift->found)
@@ -302,7 +291,6 @@ static bn_code write_site(nightly *n, bn_status *st)
                                   .failed = n->failed_experiments,
                                   .missing = n->missing,
                                   .looks = n->looks,
-                                  .changes = n->changes,
                                   .plans = plans,
                                   .conclusive = night_conclusive(n)};
     site_made made = {0};
@@ -330,12 +318,14 @@ static void put_lost(nightly *n)
 static void drop_builds(nightly *n)
 {
     if (night_lost(n) > 0) {
-        bn_text_puts(&n->words, "older builds stay while there are records that cannot be read; "
-                                "remove damaged ones\n");
+        night_note_add(n, NIGHT_NOTE_BUILDS_STAY,
+                       "older builds stay while there are records that cannot be read; remove "
+                       "damaged ones");
         return;
     }
     if (n->misdates.count > 0) {
-        bn_text_puts(&n->words, "older builds stay while there are records with wrong dates\n");
+        night_note_add(n, NIGHT_NOTE_BUILDS_STAY,
+                       "older builds stay while there are records with wrong dates");
         return;
     }
     const size_t most = (size_t)n->options->keep_builds;
@@ -347,7 +337,7 @@ static void drop_builds(nightly *n)
     bn_status why = {.code = BN_OK};
     /* None: every experiment failed, and no build is known to be older than another. */
     if (count > 0 && night_builds_drop(n->options->suites->store, keep, count, &why) != BN_OK)
-        bn_text_printf(&n->words, "older builds stay: %s\n", why.message);
+        night_note_add(n, NIGHT_NOTE_BUILDS_STAY, "older builds stay: %s", why.message);
     free(builds);
     free(keep);
 }
@@ -401,6 +391,8 @@ static bn_code conclude(nightly *n, bn_status *st)
     if (code == BN_OK)
         code = write_page(n, st);
     if (code == BN_OK)
+        code = night_json_write(n, st);
+    if (code == BN_OK)
         code = write_site(n, st);
     return code == BN_OK ? night_folder_end(&n->place, st) : code;
 }
@@ -429,7 +421,7 @@ static void nightly_free(nightly *n)
     res_collection_free(&n->controls);
     bn_text_free(&n->words);
     bn_text_free(&n->headline);
-    json_decref(n->changes);
+    night_json_end(n);
     free(n->identities);
     night_folder_close(&n->place);
 }
@@ -451,6 +443,7 @@ static int night(const night_options *options)
     bool whole = false;
     int code = COMPARE_ERROR;
     bn_text_puts(&n.words, "");
+    night_json_begin(&n);
     if (check_options(options, &st) != BN_OK || run_suite(&n, &ran, &whole, &st) != BN_OK ||
         (whole && conclude(&n, &st) != BN_OK)) {
         cli_complain(&st);
@@ -480,7 +473,8 @@ static const cli_option rows[] = {
     {"suite", "FILE", CLI_TEXT, AT(own.suite), .choices = SUITE_NAMES, .open = true,
      .text = "what to run: a suite file, or " SUITE_NAMES},
     JOB_STORE_ROW(AT(suites.store)),
-    {"report", "DIR", CLI_TEXT, AT(own.report), .text = "folder of the page, index.html"},
+    {"report", "DIR", CLI_TEXT, AT(own.report),
+     .text = "folder of the page, index.html, and of night.json, which has the same for programs"},
     {"site", "DIR", CLI_TEXT, AT(own.site),
      .text = "folder of a site over the whole store, as bench report --site makes it; grown by the "
              "night"},

@@ -135,6 +135,7 @@ static void fill_end(const suite_plan *plan, suite_end *end)
         memcpy(end->identities[i], plan->runs[i].identity, sizeof end->identities[i]);
     end->count = plan->count;
     end->whole = plan->left == 0;
+    end->counts = plan->counts;
 }
 
 static void report_misdates(const res_misdates *misdates, const char *store)

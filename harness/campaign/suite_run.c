@@ -573,10 +573,13 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
         if (!job_interrupted())
             suite_owed_find(suite, options, shard, &owed);
         print_table(&c, &owed, format);
-        size_t ran = c.done + c.controls;
+        plan->counts = (suite_counts){.done = c.done,
+                                      .skipped = c.skipped,
+                                      .controls = c.controls,
+                                      .failed_controls = c.failed_controls};
         for (int i = 0; i < BN_CODE_COUNT; i++)
-            ran += c.failed[i];
-        plan->left = of - ran;
+            plan->counts.failed += c.failed[i];
+        plan->left = of - c.done - c.controls - plan->counts.failed;
         print_summary(&c, shard, plan->left);
         print_next(&c, shard);
         /* The last run has no record. */

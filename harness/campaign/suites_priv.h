@@ -168,11 +168,18 @@ typedef struct suite_run {
     res_record *record; /* the plan's: its latest good record, else its latest; NULL: none */
 } suite_run;
 
+/* What the summary of a suite counts. */
+typedef struct suite_counts {
+    size_t done, skipped, failed;
+    size_t controls, failed_controls;
+} suite_counts;
+
 typedef struct suite_plan {
     suite_run *runs; /* in the order in which they are to be run */
     size_t count;
     res_collection stored; /* the runs' records, and files that cannot be read */
     size_t left;           /* set by suite_run_plan: runs that have no record */
+    suite_counts counts;   /* likewise */
 } suite_plan;
 
 /*
@@ -230,6 +237,7 @@ typedef struct suite_end {
     bool whole;                         /* each of its runs has a record, if only of a failure */
     char (*identities)[BN_SHA256_TEXT]; /* of all its runs, done before or now; to be freed */
     size_t count;
+    suite_counts counts;
 } suite_end;
 /* Gives ITEM a control on FILE, a build with the digest SHA256, whose records go to STORE, one for
  * all controls of SUITE. STORE outlives SUITE, the others are copied. A FILE whose name is too long

@@ -63,11 +63,10 @@ static json_t *verdict_json(const site_options *o)
 {
     bn_text words = {0};
     bn_text_plain_lines(&words, o->words ? o->words : "");
-    return json_pack("{so so sI sI sI so* so* sb}", "headline", site_text(o->headline), "words",
+    return json_pack("{so so sI sI sI so* sb}", "headline", site_text(o->headline), "words",
                      site_taken(&words), "failed", (json_int_t)o->failed, "missing",
                      (json_int_t)o->missing, "looks", (json_int_t)o->looks, "plans",
-                     o->plans ? json_deep_copy(o->plans) : NULL, "changes",
-                     o->changes ? json_deep_copy(o->changes) : NULL, "told", (int)o->conclusive);
+                     o->plans ? json_deep_copy(o->plans) : NULL, "told", (int)o->conclusive);
 }
 
 /* The verdict on the latest night is kept with it, as those before: no record has it. */

@@ -25,7 +25,6 @@ typedef struct site_options {
     const char *headline, *words;
     size_t failed, missing; /* experiments of that night; of the last good one, not of that night */
     size_t looks;           /* the most runs that one of its values pools */
-    const json_t *changes;  /* of series that this night is the first to show; NULL: none */
     const json_t *plans; /* what each runtime's night could claim, as known before; NULL: unknown */
     bool conclusive;        /* false: the verdict is inconclusive */
 } site_options;

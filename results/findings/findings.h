@@ -543,6 +543,7 @@ typedef enum res_versus_note {
     RES_NOTE_FURTHER,    /* further pairs of what seemed slower */
     RES_NOTE_INTERRUPTED,
     RES_NOTE_BUDGET,
+    RES_NOTE_FIT,      /* how many pairs fit into the budget, by the first ones */
     RES_NOTE_REPLACED, /* a runtime's file */
     RES_NOTE_INTERIM,  /* after how many pairs the experiments were decided */
     RES_NOTE_ADVICE,   /* how to decide what is undecided */

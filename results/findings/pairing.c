@@ -119,7 +119,7 @@ const char *res_versus_note_name(res_versus_note note)
         [RES_NOTE_FURTHER] = "further-pairs", [RES_NOTE_INTERRUPTED] = "interrupted",
         [RES_NOTE_BUDGET] = "budget",         [RES_NOTE_REPLACED] = "file-replaced",
         [RES_NOTE_INTERIM] = "interim",       [RES_NOTE_ADVICE] = "advice",
-        [RES_NOTE_SPENT] = "spent",
+        [RES_NOTE_SPENT] = "spent",           [RES_NOTE_FIT] = "budget-fit",
     };
     return names[note];
 }

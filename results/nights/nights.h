@@ -172,6 +172,7 @@ typedef enum res_basis {
     RES_BASIS_CONTROL, /* the build of that night, which was measured tonight as well */
     RES_BASIS_RECORDS  /* the records of that night: the night is part of what differs */
 } res_basis;
+const char *res_basis_name(res_basis basis); /* "nothing", "same-build", "control", "records" */
 
 /* The good records of one runtime. */
 typedef struct res_tonight {
@@ -298,7 +299,8 @@ typedef enum res_drift_cause {
     RES_DRIFT_RECORDED_SAME /* the same */
 } res_drift_cause;
 const char *res_drift_cause_name(res_drift_cause cause); /* "the machine", ... */
-const char *res_drift_cause_id(res_drift_cause cause);   /* "machine", ...: docs/nightly.md */
+/* The identifier of CAUSE in JSON, which stays where the words of its name change. */
+const char *res_drift_cause_id(res_drift_cause cause); /* "machine", ... */
 /* Whether a change for the worse that goes with CAUSE counts as found slower: something changed
  * in addition to the machine, and to a program that was recorded. */
 bool res_drift_counts(res_drift_cause cause);

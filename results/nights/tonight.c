@@ -277,6 +277,15 @@ bn_code res_tonight_judge(const res_tonight *tonight, res_tonight_verdict *verdi
     return code;
 }
 
+const char *res_basis_name(res_basis basis)
+{
+    static const char *const names[] = {[RES_BASIS_NOTHING] = "nothing",
+                                        [RES_BASIS_SAME] = "same-build",
+                                        [RES_BASIS_CONTROL] = "control",
+                                        [RES_BASIS_RECORDS] = "records"};
+    return names[basis];
+}
+
 void res_tonight_free(res_tonight_verdict *verdict)
 {
     res_versus_free(&verdict->versus);
@@ -289,12 +298,9 @@ void res_tonight_free(res_tonight_verdict *verdict)
 const char *res_drift_cause_id(res_drift_cause cause)
 {
     static const char *const ids[] = {
-        [RES_DRIFT_SAME] = "same-build",
-        [RES_DRIFT_MACHINE] = "machine",
-        [RES_DRIFT_BUILD] = "build",
-        [RES_DRIFT_OTHER] = "build-or-framework",
-        [RES_DRIFT_RECORDED] = "build-or-program",
-        [RES_DRIFT_RECORDED_SAME] = "program",
+        [RES_DRIFT_SAME] = "same-build",   [RES_DRIFT_MACHINE] = "machine",
+        [RES_DRIFT_BUILD] = "build",       [RES_DRIFT_OTHER] = "not-controlled",
+        [RES_DRIFT_RECORDED] = "recorded", [RES_DRIFT_RECORDED_SAME] = "recorded-same-build",
     };
     return ids[cause];
 }

@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
+. tests/harness/campaign/night_told.sh
 make_night=$built/tests/harness/campaign/make_night
 plugin=${bench%/*}/libpjrt_sim.so
 day=86400
@@ -12,8 +13,13 @@ umask 022 # a store that others may write keeps no builds
 export PJRT_SIM=values=none,device_us=200
 tiny_suite '"lazy", "capture"' 6
 
+# of SUITE ARGUMENT...: a night of it in $store, and its page without what an earlier night told.
+of() {
+    rm -f "$folder/page/night.json"
+    run nightly --suite "$folder/$1" --store "$store" --report "$folder/page" "${@:2}"
+}
 # night ARGUMENT...: tonight, in $store.
-night() { run nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" "$@"; }
+night() { of suite.json "$@"; }
 # new_store NAME: an empty one, for other nights.
 new_store() {
     store=$folder/$1
@@ -40,21 +46,16 @@ keep() {
     cp "$1" "$store/builds/$kept/libpjrt_sim.so"
 }
 skipped=12 # records that the suite's first pass has already
-# ends STATUS TEXT...: faults of a night that ends so and says each TEXT, without measuring anything.
+# ends STATUS CODE: faults of a night that ends so and tells CODE (see told), without measuring anything.
 ends() {
     fault_of "$1"
-    shift
-    local text
-    for text in "$@"; do
-        grep -qF -- "$text" "$folder/out" || echo "not said: $text"
-    done
-    grep -q " done, $skipped skipped" "$folder/err" || echo "something was measured"
-    grep '^suite tiny: ' "$folder/err" | grep -v 'suite tiny: 0 done' && echo "something was measured"
+    told "$2
+assert passes and all(p['done'] == p['failed'] == p['controls'] == p['controls_failed'] == 0 for p in passes), passes
+assert passes[0]['skipped'] == $skipped, passes
+# Inconclusive cells are not counted as not slower.
+assert $1 != 4 or 'data-slower=\"0\"' not in page, 'the page counts no slower ones'
+"
     [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
-    # Inconclusive cells are not counted as not slower.
-    grep '\b0 slower\|0 of [0-9]* slower\|no A/A control\(<\|\.\|$\)' "$folder/out" "$folder/page/index.html"
-    [ "$status" -ne 4 ] || ! grep -q '<strong>0</strong> slower' "$folder/page/index.html" ||
-        echo "the page counts no slower ones"
 }
 # planned TEXT...: faults of a night with --site "$folder/site-of" whose verdict's data lack a TEXT.
 planned() {
@@ -64,8 +65,16 @@ planned() {
     done
     rm -rf "$folder/site-of"
 }
-# The last line of the night.
-said() { tail -n 1 "$folder/out"; }
+# announced NUMBER...: a fault unless a line about the simulator has these numbers, before anything is measured.
+announced() {
+    awk -v wanted="$*" '/^\[/ { exit }
+        /^bench: sim: / {
+            left = $0
+            gsub(/[^0-9]+/, " ", left)
+            if (index(left " ", " " wanted " ")) found = 1
+        }
+        END { exit !found }' "$folder/err" || echo "$* is not announced"
+}
 
 # ---- nights that are measured --------------------------------------------------------
 refuses "a format that a night does not have" 1 "text|narrow|json" -- \
@@ -73,10 +82,7 @@ refuses "a format that a night does not have" 1 "text|narrow|json" -- \
 night --site "$folder/site-of"
 report "the first night says that it has nothing to compare with, and keeps its build" "$(
     fault_of 4
-    said | grep -q '^nightly: inconclusive: this is the first good night' ||
-        echo "not said"
-    grep -q 'inconclusive: this is the first good night' "$folder/page/index.html" ||
-        echo "not on the page"
+    told 'assert (night["outcome"], night["verdict"]) == ("first-night", "inconclusive"), night'
     [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
     own=$(sha256sum "$plugin" | cut -d ' ' -f 1)
@@ -100,7 +106,7 @@ other=$(sha256sum "$folder/other.so" | cut -d ' ' -f 1)
 # The same on one mode, twice: for what has to be measured.
 sed 's/"lazy", "capture"/"capture"/; s/"repetitions": 6/"repetitions": 2/' "$folder/suite.json" \
     >"$folder/brief.json"
-brief() { run nightly --suite "$folder/brief.json" --store "$store" --report "$folder/page" "$@"; }
+brief() { of brief.json "$@"; }
 
 new_store live
 keep "$folder/other.so"
@@ -109,12 +115,13 @@ past 2 1 0000000000000000000000000000000000000000000000000000000000000002
 brief --site "$folder/site-of"
 report "the build of the last good night is measured alongside a new one" "$(
     [ "$status" -ne 1 ] || echo "an error"
-    grep -q '^sim against the build of its last good night, .*, measured again tonight: ' \
-        "$folder/out" || echo "not compared"
-    grep -q '; the machine: that build takes ' "$folder/out" || echo "nothing on the machine"
-    grep -q '^suite tiny: 2 done, .*; controls: 2 done, 0 failed' "$folder/err" || echo "no controls"
-    grep -q '^bench: sim: .* 1 experiment, by up to 6 figures each, needs 6 pairs of each; the suite has 2' \
-        "$folder/err" || echo "not said before"
+    told '
+assert (runtime["runtime"], runtime["against"], runtime["no_control"]) == ("sim", "control", None), runtime
+assert runtime["machine"] > 0 and runtime["machine_experiments"] == 1 and runtime["night"], runtime
+first = passes[0]
+assert (first["done"], first["failed"], first["controls"], first["controls_failed"]) == (2, 0, 2, 0), passes
+'
+    announced 1 6 6 2 # an experiment of up to 6 figures: 6 pairs, of which the suite has 2
     # Two pairs, and more if the machine made one of them seem slower.
     pairs=$(ls "$store/controls"/*.h5 | wc -l)
     [ "$pairs" -ge 2 ] || echo "not 2 records of the control"
@@ -127,11 +134,11 @@ rm -rf "$folder/site-of"
 brief --keep-builds 1 --site "$folder/site-of"
 report "the same build is measured once, is never slower, and older builds go" "$(
     fault_of 0
-    grep -q '^sim: the build of the last good night, .*; the machine: that build takes ' \
-        "$folder/out" || echo "not said"
-    said | grep -q '^nightly: no slowdown found: the build is that of' || echo "no headline"
-    grep -q '^suite tiny: 2 done, 0 skipped as already done, 0 failed; records' "$folder/err" ||
-        echo "more was measured"
+    told '
+assert runtime["against"] == night["outcome"] == "same-build" and night["verdict"] == "not-slower", night
+assert runtime["machine"] > 0 and runtime["night"], runtime
+assert passes == [{"done": 2, "skipped": 0, "failed": 0, "controls": 0, "controls_failed": 0}], passes
+'
     # It is the build of the night before, again: a second look at its value in the history.
     planned '"claims":"same-build","experiments":1,' '"looks":2,'
     [ "$(ls "$store/builds" | wc -l)" -eq 1 ] || echo "not 1 build"
@@ -143,15 +150,21 @@ past 1 1 "$kept"
 brief
 report "a kept build that does not load is said, and is no failure of the night" "$(
     fault_of 4
-    grep -q "that night's build was not measured again: it failed tonight: " "$folder/out" ||
-        echo "not said"
-    grep -q '; controls: 0 done, 2 failed' "$folder/err" || echo "not counted"
+    told '
+assert runtime["against"] == "records" and runtime["no_control"]["id"] == "failed", runtime
+assert (passes[0]["controls"], passes[0]["controls_failed"], night["failed"]) == (0, 2, 0), night
+'
 )"
 PJRT_SIM=values=none,device_us=200,faults='execute:3:fail' brief --site "$folder/site"
 report "failed experiments are an error, in the verdict and its data, and the night is kept" "$(
     fault_of 1
-    said | grep -q '^nightly: 2 failed; ' || echo "no failures reported"
-    [ "$(grep -c '^failed: resnet18.* capture .*: execute-error: ' "$folder/out")" -eq 1 ] || echo "not named once"
+    told '
+assert night["failed"] == 2, night
+[f] = [f for f in night["failures"] if not f["control"]]
+assert f["experiment"].startswith("resnet18") and " capture " in f["experiment"], f
+assert f["class"] == "execute-error", f
+'
+    [ "$(grep -cF " execute-error" "$folder/out")" -ge 1 ] || echo "not named"
     grep -q '"failed":1,"missing":0,' "$folder/site/data"/verdict-* || echo "not in the data of the site"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 16 ] || echo "not 16 records"
 )"
@@ -162,8 +175,17 @@ past 1 1
 tonight 3
 night
 report "a night under load with the same build is the machine" "$(
-    ends 0 'the build of the last good night' 'that build takes 20' 'no slowdown found'
+    ends 0 '
+assert runtime["against"] == night["outcome"] == "same-build", night
+assert 2.9 < runtime["machine"] < 3.1, runtime
+'
 )"
+all_slower='
+assert night["outcome"] == night["verdict"] == "slower", night
+assert (night["slower"], night["experiments"], night["changed"]) == (2, 2, 0), night
+assert (runtime["against"], runtime["slower"], runtime["experiments"]) == ("control", 2, 2), runtime
+assert "resnet18 infer" in runtime["worst"], runtime
+'
 new_store slower
 keep "$folder/other.so"
 past 1 1 "$other"
@@ -171,9 +193,9 @@ tonight 1.2
 control 1 "$other"
 night
 report "a build slower than its control is found" "$(
-    ends 2 'measured again tonight: 2 of 2 slower (worst: resnet18 infer' \
-        'nightly: found slower: 2 of 2 experiments; '
-    grep -q '<h3 class="slow">found slower: 2 of 2' "$folder/page/index.html" || echo "not on the page"
+    ends 2 "$all_slower"'
+assert "<h3 class=\"slow\">" + night["headline"] in page, "not on the page"
+'
 )"
 # The captured half of that night is still to be measured, and fails, on both builds.
 faulty=values=none,device_us=200,faults=execute:3:fail
@@ -187,12 +209,20 @@ rm "$store/tonight"/*-capture.h5 "$store/tonight/controls"/*-capture.h5
 PJRT_SIM=$faulty night
 report "slower in one experiment and failed in another: 2, and both are counted" "$(
     fault_of 2
-    said | grep -q '^nightly: 6 failed; found slower: 1 of 1 experiments' || echo "not counted"
-    grep -q '^failed: resnet18.* capture .*: execute-error: ' "$folder/out" || echo "not named"
-    grep -q '^failed on the build of the last good night: resnet18.* capture .*: execute-error: ' "$folder/out" ||
-        echo "the control is not named"
+    told '
+assert night["outcome"] == "slower" and night["failed"] == 6, night
+assert (night["slower"], night["experiments"]) == (1, 1), night
+assert [f["control"] for f in night["failures"]] == [False, True], night["failures"]
+for f in night["failures"]:
+    assert f["experiment"].startswith("resnet18") and " capture " in f["experiment"], f
+    assert f["class"] == "execute-error", f
+'
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 24 ] || echo "not 24 records"
 )"
+excluded='
+assert (night["outcome"], night["verdict"], night["experiments"]) == ("excluded", "not-slower", 2), night
+assert night["detectable"] is not None, night
+'
 new_store equal
 keep "$folder/other.so"
 past 1 1 "$other"
@@ -200,7 +230,9 @@ tonight 2
 control 2 "$other"
 night
 report "a build as slow as its control is not slower, and the minimum detectable slowdown is printed" "$(
-    ends 0 'the machine: that build takes ' ' % more now' 'no slowdown found in 2 experiments; minimum detectable slowdown'
+    ends 0 "$excluded"'
+assert runtime["against"] == "control" and runtime["machine"] > 1, runtime
+'
 )"
 # ---- further pairs -------------------------------------------------------------------------
 # Four pairs tell nothing of two experiments. All that the night could need lies there already, as
@@ -209,7 +241,7 @@ mkdir "$folder/many"
 run suite "$folder/suite.json" --repetitions 12 --store "$folder/twelve"
 cp "$folder/twelve"/*.h5 "$folder/many"
 sed 's/"repetitions": 6/"repetitions": 4/' "$folder/suite.json" >"$folder/four.json"
-four() { run nightly --suite "$folder/four.json" --store "$store" --report "$folder/page" "$@"; }
+four() { of four.json "$@"; }
 # between FACTOR FACTOR: a night that took so long, with its control.
 between() {
     keep "$folder/other.so"
@@ -222,31 +254,35 @@ between() {
 new_store further
 between 1.2 1
 report "what seems slower gets further pairs, and is found where four pairs tell nothing" "$(
-    ends 2 'measured again tonight: 2 of 2 slower (worst: resnet18 infer' \
-        'nightly: found slower: 2 of 2 experiments; '
-    grep -q '^bench: sim: .* 2 experiments, .* needs 6 pairs of each; the suite has 4, and' \
-        "$folder/err" || echo "not said before"
-    grep -q '^bench: 2 experiments seem slower: 6 pairs of each' "$folder/err" || echo "none suspected"
+    ends 2 "$all_slower"'
+assert len(passes) > 1 and passes[1]["skipped"] == 12, passes # six of each
+'
+    announced 2 6 6 4 12
     [ "$(ls "$store/controls"/*.h5 | wc -l)" -eq 24 ] || echo "not all records are kept"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 36 ] || echo "not 36 records"
 )"
 new_store content
 between 1 1.0001
 report "what does not seem slower gets none, and the minimum detectable slowdown is printed" "$(
-    ends 0 'no slowdown found in 2 experiments; minimum detectable slowdown'
-    grep -q '^bench: [0-9]* experiments* seems* slower' "$folder/err" && echo "one was suspected"
-    grep -q 'no wall time can be judged' "$folder/out" && echo "the page says two things"
+    ends 0 "$excluded"'
+assert len(passes) == 1, passes # none was suspected
+'
 )"
 measured=$folder/measured skipped=12
 
+# lacks ID EXPERIMENTS [CODE]: faults of a night that is inconclusive for so many, as it has no control.
+lacks() {
+    ends 4 "
+assert night['outcome'] == 'undecided' and (night['inconclusive'], night['experiments']) == ($2, 2), night
+assert runtime['against'] == 'records' and runtime['no_control']['id'] == '$1', runtime
+${3:-}"
+}
 new_store pruned
 past 1 1 "$other"
 tonight 3
 night
 report "without a control it cannot be distinguished from a bad night" "$(
-    ends 4 "that night's build was not measured again: the store no longer has it" \
-        'nightly: inconclusive for 2 of 2 experiments'
-    grep -q 'Nothing that could be decided is slower' "$folder/page/index.html" || echo "page"
+    lacks gone 2
 )"
 new_store damaged
 keep "$folder/other.so"
@@ -254,7 +290,15 @@ echo more >>"$store/builds/$kept/libpjrt_sim.so"
 past 1 1 "$other"
 tonight 1
 night
-report "a kept build with other contents is not loaded" "$(ends 4 'have changed')"
+report "a kept build with other contents is not loaded" "$(lacks changed 2)"
+# unsafe PATH: faults of a night that neither uses nor keeps builds, as others may write PATH.
+unsafe() {
+    lacks unsafe 2 "
+import re
+assert '$1' in re.findall(r'/[^ :,;]*', runtime['no_control']['message']), runtime
+assert 'build-not-kept' in noted, noted
+"
+}
 new_store open
 keep "$folder/other.so"
 chmod 777 "$store/builds"
@@ -262,8 +306,7 @@ past 1 1 "$other"
 tonight 1
 night
 report "nor one that others could have put there" "$(
-    ends 4 'measured again: '"$store/builds is not a folder of this user alone" \
-        'this build cannot be kept for the next night: '
+    unsafe "$store/builds"
 )"
 new_store shared
 keep "$folder/other.so"
@@ -272,8 +315,7 @@ past 1 1 "$other"
 tonight 1
 night
 report "nor one from a store that others may write, which keeps none" "$(
-    ends 4 "measured again: builds are not kept in $store, which others may write" \
-        'this build cannot be kept for the next night: builds are not kept in'
+    unsafe "$store"
 )"
 mkdir -m 777 "$folder/anybody"
 new_store anybody/below
@@ -282,15 +324,14 @@ past 1 1 "$other"
 tonight 1
 night
 report "nor one from a store below a folder that others may write" "$(
-    ends 4 "measured again: builds are not kept in $store: others could rename files in $folder/anybody" \
-        'this build cannot be kept for the next night: builds are not kept in'
+    unsafe "$folder/anybody"
 )"
 new_store none
 past 1 1 "$other"
 tonight 1
 night --keep-builds 0
 report "--keep-builds 0 keeps none, and claims less" "$(
-    ends 4 "measured again: builds are not kept"
+    lacks not-kept 2
     [ ! -e "$store/builds" ] || echo "a build is kept"
 )"
 new_store settings
@@ -299,9 +340,14 @@ tonight 2
 night --site "$folder/site-of"
 report "changed settings of a simulated device are a change within the series" "$(
     planned '"claims":"few-nights","experiments":2,' '"detectable":null'
-    ends 4 "the file is the same, but its settings were 'values=none,device_us=100' and are"
-    run history --store "$store" --mode lazy
-    grep -q 'wall, 2 nights' "$folder/out" || echo "not one series"
+    lacks settings 2 '
+assert "values=none,device_us=100" in runtime["no_control"]["message"], runtime
+'
+    run history --store "$store" --mode lazy --format json
+    holds '
+[series] = records
+assert len(series["nights"]) == 2, series
+'
 )"
 
 # digest N: that of a build nobody has.
@@ -316,13 +362,18 @@ tonight 1.06
 night --keep-builds 0 --site "$folder/site-of"
 report "two slow nights in a row are found in the records" "$(
     planned '"claims":"two-nights","experiments":2,' '"detectable":0.'
-    ends 2 'found slower: 2 series changed for the worse' 'changed by +' 'without a control'
+    ends 2 '
+assert night["outcome"] == "slower" and (night["slower"], night["changed"]) == (0, 2), night
+drifts = [c for c in night["history"] if c["counts"]]
+assert len(drifts) == 2 and all(c["change"]["low"] > 1 and c["cause"] == "not-controlled" for c in drifts), drifts
+'
 )"
 store=$folder/one
 tonight 1
 night --keep-builds 0
-report "one is not" "$(ends 0 'no slowdown found in 2 experiments; minimum detectable slowdown' \
-    'within two nights')"
+report "one is not" "$(ends 0 "$excluded"'
+assert night["two_nights"] is True and not any(c["found"] for c in night["history"]), night
+')"
 
 # ---- recordings of other programs -------------------------------------------------------------
 # One is recorded and taken into a store; its nights are copies of it.
@@ -350,17 +401,23 @@ training() {
 training other-builds $(for days in $(seq 17); do digest "$days" && echo; done)
 night --keep-builds 0
 report "a recorded program is judged by its history, whatever the suite has" "$(
-    ends 2 'recorded: 1 experiment of other programs tonight, judged by the history alone' \
-        'history: mine train unknown recorded' 'changed by +' \
-        'without a control a change of the recorded program' \
-        'nightly: found slower: 1 series changed for the worse'
-    grep -q 'mine' "$folder/page/index.html" || echo "not on the page"
+    ends 2 '
+assert night["outcome"] == "slower" and (night["slower"], night["changed"], night["recorded"]) == (0, 1, 1), night
+[c] = [c for c in night["history"] if c["found"]]
+assert c["series"].startswith("mine train unknown recorded") and c["change"]["low"] > 1, c
+assert c["cause"] == "recorded" and c["counts"] is True, c
+assert "mine" in page, "not on the page"
+'
 )"
 training same-build "$(digest 1)"
 night --keep-builds 0
 report "with one build it may be the program or the machine, and counts as neither" "$(
-    ends 4 'history: mine train unknown recorded' 'the build is the same, so it is the recorded program or the machine' \
-        'nightly: inconclusive: this is the first good night'
+    ends 4 '
+assert night["outcome"] == "first-night" and night["changed"] == 0, night
+[c] = [c for c in night["history"] if c["found"]]
+assert c["series"].startswith("mine train unknown recorded"), c
+assert c["cause"] == "recorded-same-build" and c["counts"] is False, c
+'
 )"
 new_store earlier
 for days in $(seq 16 -1 1); do
@@ -369,8 +426,10 @@ done
 tonight 1
 night --keep-builds 0
 report "what was recorded in other nights is no part of this one" "$(
-    ends 4 'nightly: inconclusive: this is the first good night'
-    grep -E '^(recorded|history): ' "$folder/out"
+    ends 4 '
+assert night["outcome"] == "first-night", night
+assert night["recorded"] == 0 and night["history"] == [], night
+'
 )"
 
 # ---- records that nobody can read ----------------------------------------------------------
@@ -389,20 +448,20 @@ if [ "$(id -u)" -eq 0 ]; then
     plain=(setpriv --bounding-set -all --inh-caps -all)
 fi
 as_user() {
+    rm -f "$folder/page/night.json"
     "${plain[@]}" "$bench" nightly --suite "$folder/suite.json" --store "$store" \
         --report "$folder/page" --keep-builds 1 >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
 }
-# unread STATUS COUNT TEXT...: faults of a night that did not get to read so many records.
+# unread STATUS COUNT OUTCOME AGAINST: faults of a night that did not get to read so many records.
 unread() {
     local end=$1 lost=$2
-    shift 2
-    ends "$end" "$@" "$lost not read; " 'older builds stay'
-    grep -q 'first good night' "$folder/out" "$folder/page/index.html" && echo "called the first one"
+    ends "$end" "assert night['outcome'] == '$3' and runtime['against'] == '$4', night
+assert night['unread'] == $lost and 'builds-stay' in noted, (night['unread'], noted)
+"
     for build in "$kept" "$(digest 3)"; do
         [ -d "$store/builds/$build" ] || echo "the build $build was dropped"
     done
-    grep -q "$lost not read" "$folder/page/index.html" || echo "not on the page"
 }
 for kind in folder cut changed rights; do
     for share in one all; do
@@ -423,11 +482,11 @@ for kind in folder cut changed rights; do
         as_user
         if [ "$share" = all ]; then
             report "$what: it is not the first one, and drops no build" "$(
-                unread 4 12 'no good night before this one could be read'
+                unread 4 12 none-read nothing
             )"
         else
             report "$what: the others are compared, and no build is dropped" "$(
-                unread 0 1 'measured again tonight: ' 'no slowdown found'
+                unread 0 1 excluded control
             )"
         fi
     done
@@ -444,10 +503,12 @@ tonight 1.2
 control 1 "$other"
 night
 report "a night dated in the future is named, and hides no slowdown" "$(
-    ends 2 '12 records left out, dated ' 'found slower: 2 of 2' 'older builds stay'
+    ends 2 "$all_slower"'
+assert night["left_out"] == 12 and "builds-stay" in noted, (night["left_out"], noted)
+'
     [ -d "$store/builds/$(digest 3)" ] || echo "a build was dropped while dates are wrong"
     run history --store "$store"
-    grep -q '; 12 records left out, dated ' "$folder/out" || echo "history does not say it"
+    grep -qE '\b12 records\b' "$folder/out" || echo "history does not say it"
 )"
 new_store back
 past -2 1 "$other"
@@ -455,9 +516,7 @@ past -1 1 "$other"
 tonight 1
 night
 report "a clock that went back leaves nothing to compare with" "$(
-    ends 4 '24 records left out, dated ' 'a clock was wrong' \
-        'there is no good night before this one, but 24 records were left out'
-    said | grep -q 'first good night' && echo 'called the first one'
+    ends 4 'assert (night["outcome"], night["left_out"]) == ("none-dated", 24), night'
 )"
 
 # ---- what a killed night leaves --------------------------------------------------------
@@ -480,42 +539,45 @@ night
 report "the same command goes on where it stopped" "$(
     fault_of 4
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
-    grep -q "suite tiny: $((12 - before)) done, $before skipped" "$folder/err" ||
-        echo "it did not go on from $before"
+    told "assert [(p['done'], p['skipped']) for p in passes] == [($((12 - before)), $before)], passes"
 )"
 mkdir "$store/tonight"
 ln "$store"/*.h5 "$store/tonight"
 rm "$(ls "$store"/*.h5 | head -n 1)" "$(ls "$store"/*.h5 | tail -n 1)"
 night
 report "killed while the store got its records, nothing is lost or measured twice" "$(
-    ends 4 'no good night before this one'
+    ends 4 'assert night["outcome"] == "first-night", night'
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
 )"
+# Of a night that measures all of itself.
+whole='
+assert (passes[0]["done"], passes[0]["skipped"], night["records"]) == (2, 0, 2), night
+'
 mkdir "$store/tonight.ended"
 ln "$(ls "$store"/*.h5 | head -n 1)" "$store/tonight.ended"
 brief
 report "killed while its folder was removed, the next night is a new one" "$(
     fault_of 0
-    grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "not a whole night"
+    told "$whole"'
+[lacking] = night["missing"]
+assert lacking.startswith("resnet18.small infer lazy "), lacking
+'
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
     [ ! -e "$store/tonight.ended" ] || echo "the old folder is left"
-    grep -q '^missing: .* 1 experiment of the last good night: resnet18.small infer lazy ' "$folder/out" ||
-        echo "the experiment is not named that the suite has no more"
 )"
 "$make_night" "$folder/measured" "$store/tonight" -2000000 1
 brief
 report "what an earlier night left is no part of this one" "$(
     fault_of 0
-    grep -q '^bench: 12 records of an earlier night' "$folder/err" || echo "not said"
-    grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "the night went on with them"
+    grep -qE '^bench: 12 ' "$folder/err" || echo "not said"
+    told "$whole"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 28 ] || echo "not 28 records"
 )"
 tonight 1 - - - values=none,device_us=7
 brief
 report "neither is what another suite left, and no record of it is lost" "$(
     fault_of 0
-    grep -q '^suite tiny: 2 done' "$folder/err" || echo "not a whole night"
-    grep -q ': 2 records' "$folder/page/index.html" || echo "not 2 records on the page"
+    told 'assert passes[0]["done"] == night["records"] == 2, night'
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 42 ] || echo "not 42 records"
 )"
 new_store ahead
@@ -524,27 +586,34 @@ brief
 brief
 report "nor what a night left whose clock was ahead" "$(
     fault_of 0
-    grep -q '^bench: 12 records of an earlier night' "$folder/err" || echo "not said"
-    grep -q '12 records left out, dated ' "$folder/out" || echo "not named"
-    grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "the night went on with them"
+    grep -qE '^bench: 12 ' "$folder/err" || echo "not said"
+    told "$whole"'
+assert night["left_out"] == 12, night
+'
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 16 ] || echo "not 16 records"
 )"
 exec 9<"$store"
 flock 9
 brief
 report "of two nights in one store the second does not begin" "$(
-    fault_of 1 "another bench nightly is at work here"
+    fault_of 1 "$store: "
+    [ ! -e "$store/tonight" ] || echo "it began"
 )"
 exec 9<&-
+brief
+report "it begins when the first one has ended" "$(
+    fault_of 0
+    told "$whole"
+)"
 
 # ---- several runtimes ----------------------------------------------------------------------
 sed "s|\"sim\"|\"sim\", \"$notplugin\"|; s/\"repetitions\": 2/\"repetitions\": 1/" \
     "$folder/brief.json" >"$folder/half.json"
 new_store half
-run nightly --suite "$folder/half.json" --store "$store" --report "$folder/page"
+of half.json
 report "a runtime that cannot be used is a failure of the night, which ends all the same" "$(
     fault_of 1
-    said | grep -q '^nightly: 1 failed' || echo "no failures reported"
+    told 'assert night["failed"] == len(night["failures"]) == 1, night'
     [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 2 ] || echo "not 2 records"
 )"
@@ -552,12 +621,14 @@ sed 's|"sim"|{"name": "sim", "options": {"jitter": 0.1}}, "sim"|' "$folder/brief
     >"$folder/both.json"
 new_store both
 for _ in 1 2; do
-    run nightly --suite "$folder/both.json" --store "$store" --report "$folder/page"
+    of both.json
 done
 report "a runtime with two settings is compared with each" "$(
     fault_of 0
-    [ "$(grep -c '^sim with .*: the build of the last good night' "$folder/out")" -eq 2 ] ||
-        echo "not two comparisons"
+    told '
+assert [r["against"] for r in night["runtimes"]] == ["same-build"] * 2, night["runtimes"]
+assert len({r["runtime"] for r in night["runtimes"]}) == 2, night["runtimes"]
+'
 )"
 unset PJRT_SIM
 refuses "an option that there is not is no slowdown" 1 "--bogus" -- nightly --bogus
@@ -576,9 +647,9 @@ for name in tonight tonight.ended controls builds; do
     night
     report "a link as the store's $name is not followed" "$(
         if [ $name = builds ]; then # the night goes on, and keeps no build
-            grep -q 'builds is not a folder of this user alone' "$folder/out" "$folder/err" || echo "not said"
+            told 'assert "build-not-kept" in noted, noted'
         else
-            fault_of 1 "not followed"
+            fault_of 1 "$store" "$name"
         fi
         [ "$(cd "$folder/elsewhere" && find . -type f -exec sha256sum {} + | sort -k 2)" = "$had" ] ||
             echo "what lies behind it is another"
@@ -598,7 +669,7 @@ wait $job
 status=$?
 report "a folder that is put in place of the night's own ends the night" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
-    complaints | grep -qE "$store/tonight was (replaced|removed) while the night ran" || echo "not said"
+    complaints | grep -qF "$store/tonight" || echo "not said"
     # What ran at that moment may have gone there.
     [ "$(find "$store/tonight" -name '*.h5' | wc -l)" -le 2 ] || echo "it went on there"
     ls "$folder/ours"/*.h5 >/dev/null || echo "what was measured is lost"

@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
+. tests/harness/campaign/night_told.sh
 umask 022 # a store that others may write keeps no builds
 
 make=$built/tests/harness/replay/make_recording
@@ -27,6 +28,13 @@ says() {
     for figure in "$@"; do
         grep '^suite ' "$folder/err" | grep -qE "(^|[ (])$figure\b" || echo "the summary does not say '$figure'"
     done
+}
+# planned TO_RUN DONE: a fault unless the JSON of a dry run has so many of each.
+planned() {
+    holds "
+states = [r['state'] for r in records]
+assert (states.count('run'), states.count('done'), len(states)) == ($1, $2, $1 + $2), states
+"
 }
 
 # ---- suites ---------------------------------------------------------------------------------
@@ -72,10 +80,10 @@ report "what is done is not repeated" "$(
     says '0 done' '6 skipped' '0 failed'
 )"
 suite moved '{"recording": "elsewhere/train/"}'
-run suite "$folder/moved.json" --store "$store" --dry-run
+run suite "$folder/moved.json" --store "$store" --dry-run --format json
 report "nor where the same step lies elsewhere" "$(
     fault_of 0
-    grep -qE '^0 .*\b4 done\b' "$folder/out" || echo "it counts as another"
+    planned 0 4
 )"
 suite ways '{"recording": "train", "modes": "replay", "repetitions": 3,
              "include": [{"seed": 2}, {"cost": "roofline", "modes": "all"}]}'
@@ -137,10 +145,10 @@ step=$("$bench" table --store "$store" --format json 2>/dev/null | "$python" -c 
 import json, sys
 print([r["variant"] for r in json.load(sys.stdin)["rows"] if r["model"] == "train"][0].split()[1])')
 suite pinned "{\"recording\": \"train\", \"step\": \"$step\"}"
-run suite "$folder/pinned.json" --store "$store" --dry-run
+run suite "$folder/pinned.json" --store "$store" --dry-run --format json
 report "the one that it wants is taken" "$(
     fault_of 0
-    grep -qE '^0 .*\b4 done\b' "$folder/out" || echo "it counts as another"
+    planned 0 4
 )"
 refuses "steps of several devices, before anything runs" 1 "/matrix/1: |2 devices" -- \
     suite "$folder/several.json" --store "$folder/refused"
@@ -158,10 +166,10 @@ refuses "damaged events, before anything runs" 3 "/matrix/1: |$folder/edited" --
 report "nothing was made for what was refused" "$([ ! -e "$folder/refused" ] || echo "the store was made")"
 rm -r "$folder/train"
 cp -R "$folder/text" "$folder/train"
-run suite "$folder/mine.json" --store "$store" --dry-run
+run suite "$folder/mine.json" --store "$store" --dry-run --format json
 report "another step in the recording's folder is another experiment" "$(
     fault_of 0
-    grep -qE '^4 .*\b2 done\b' "$folder/out" || echo "it counts as done"
+    planned 4 2
 )"
 rm -r "$folder/train"
 cp -R "$folder/elsewhere/train" "$folder/train"
@@ -207,30 +215,30 @@ suite nights '{"recording": "train", "modes": "replay"}'
 store=$folder/store-of-nights
 cp "${bench%/*}/libpjrt_sim.so" "$folder/device.so"
 night() {
+    rm -f "$folder/page/night.json"
     run nightly --suite "$folder/nights.json" --store "$store" --report "$folder/page" \
         --runtime "$folder/device.so" --runtime-option preset=tpu-v4 --runtime-option release_us=0
 }
 night
 report "the first night of a recorded step has nothing to compare with" "$(
     fault_of 4
-    tail -n 1 "$folder/out" | grep -q '^nightly: inconclusive: this is the first good night' ||
-        echo "not said"
+    told 'assert night["outcome"] == "first-night", night'
     [ "$(stored)" -eq 2 ] || echo "$(stored) records"
 )"
 night
 report "the same build is not slower" "$(
     fault_of 0
-    tail -n 1 "$folder/out" | grep -q '^nightly: no slowdown found: the build is that of' ||
-        echo "not said"
+    told 'assert night["outcome"] == "same-build", night'
 )"
 printf other >>"$folder/device.so"
 night
 report "with another build the last one's replays the step, too" "$(
     [[ " 0 2 4 " == *" $status "* ]] || echo "exit status $status"
-    grep -q '^device.so against the build of its last good night, .*, measured again tonight: ' \
-        "$folder/out" || echo "not compared"
-    grep -q '; controls: 2 done, 0 failed' "$folder/err" || echo "no controls"
-    grep -q 'train' "$folder/page/index.html" || echo "not on the page"
+    told '
+assert (runtime["runtime"], runtime["against"], runtime["no_control"]) == ("device.so", "control", None), runtime
+assert (passes[0]["controls"], passes[0]["controls_failed"]) == (2, 0), passes
+assert "train" in page, "not on the page"
+'
 )"
 run history --store "$store" --model train --format json
 report "its nights are one series" "$(
