@@ -53,8 +53,7 @@ static void put_detail(const res_bound_found *found, bn_text *out)
         [RES_BOUND_TOO_FEW] = "needs 3 processes that know the device time",
         [RES_BOUND_WIDE] = "the interval is too wide; more --processes may decide",
         [RES_BOUND_CLOSE] = "two causes are about alike",
-        [RES_BOUND_VALUES] = "the simulated device computes values on the host, which is no part "
-                             "of its time: --runtime-option values=none",
+        [RES_BOUND_VALUES] = "values are computed on the host: --runtime-option values=none",
         [RES_BOUND_NO_CAUSE] = "no part of the host explains the wait"};
     const char *reason = reasons[found->reason];
     if (isnan(found->busy.estimate) && !reason[0])
