@@ -186,8 +186,8 @@ static json_t *versus_json(const res_versus *versus)
             json_array_append_new(
                 noted, json_pack("{s:s}", "id", res_versus_note_name((res_versus_note)i)));
     json_t *object = json_pack(
-        "{so so so sb si so so so so ss so so s{si si si si si si si si si si si si si si}}", "a",
-        side_json(versus, false), "b", side_json(versus, true), "level",
+        "{so so so sb si so so so so ss so so s{si si si si si si si si si si si si si si si}}",
+        "a", side_json(versus, false), "b", side_json(versus, true), "level",
         res_json_real(versus->options.level), "looks", (int)looks, "family", (int)versus->family,
         "equivalence", res_json_real(versus->options.delta), "threshold",
         res_json_real(versus->threshold), "slow_processes", slow_processes_json(versus), "cells",

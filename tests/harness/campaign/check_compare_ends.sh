@@ -335,6 +335,14 @@ report "where B fails, the control ends, too" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
     [ "$(ls "$store"/control-a/*.h5 2>/dev/null | wc -l)" -le 1 ] || echo "it went on"
 )"
+run compare --store "$store/a/." --store "$store/b/../b" --format json
+report "the stored comparison still has its control, which shows nothing, however its folders are named" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    # It may not have begun when B failed.
+    holds 'import glob
+c, begun = records["counts"], len(glob.glob(folder + "/store/control-?/*.h5")) > 0
+assert (c["failed"], c["controls"], c["controls_mute"] + c["controls_failed"]) == (1, begun, begun), c'
+)"
 
 # ---- exit codes --------------------------------------------------------------------------
 

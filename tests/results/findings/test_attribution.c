@@ -432,6 +432,50 @@ static void what_was_not_measured_stays_in_the_family(void **state)
     free_sides(&like);
 }
 
+/* A stored comparison has no cell of what was not measured, a live one a cell without pairs: both
+ * leave the others as much of the level. */
+static void what_is_absent_weighs_as_what_was_not_measured(void **state)
+{
+    (void)state;
+    static res_compared cells[2];
+    res_versus v;
+    sides like;
+    bn_status st = {0};
+    make_sides(&like, &fixture_lazy, &fixture_lazy);
+    set_cell(&cells[0], &like, false);
+    set_cell(&cells[1], &like, false);
+    cells[1].pairs = 0;
+    judge(&v, cells, 2, 0.03);
+    v.all_measures = true;
+    assert_ok(res_versus_judge(&v, &st), &st);
+    const double level = cells[0].comparison.level;
+    assert_true(level > 0 && level < 0.04);
+    v.count = 1;
+    v.planned = 2;
+    assert_ok(res_versus_judge(&v, &st), &st);
+    assert_near(cells[0].comparison.level, level, 1e-15);
+    free_sides(&like);
+}
+
+/* A control with too few pairs to claim anything has not passed. */
+static void a_control_of_few_pairs_shows_nothing(void **state)
+{
+    (void)state;
+    static res_compared cells[2];
+    res_versus v;
+    sides like;
+    make_sides(&like, &fixture_lazy, &fixture_lazy);
+    for (size_t pairs = 0; pairs <= PAIRS; pairs += RES_CLAIM_PAIRS - 1) {
+        set_cell(&cells[0], &like, false);
+        set_cell(&cells[1], &like, true);
+        cells[1].pairs = pairs;
+        judge(&v, cells, 2, 0.03);
+        assert_int_equal(res_versus_add_up(&v).mute_controls, pairs < RES_CLAIM_PAIRS);
+        assert_int_equal(res_versus_add_up(&v).alarms, 0);
+    }
+    free_sides(&like);
+}
+
 /* ---- pairs out of stores ------------------------------------------------------------------- */
 
 typedef struct shelf {
@@ -791,6 +835,8 @@ int main(void)
         cmocka_unit_test(programs_are_distinguished),
         cmocka_unit_test(verdicts_are_counted_controls_apart),
         cmocka_unit_test(what_was_not_measured_stays_in_the_family),
+        cmocka_unit_test(what_is_absent_weighs_as_what_was_not_measured),
+        cmocka_unit_test(a_control_of_few_pairs_shows_nothing),
         cmocka_unit_test(records_are_paired_in_their_order),
         cmocka_unit_test(one_night_after_the_other_is_said),
         cmocka_unit_test(sides_that_are_none_are_refused),

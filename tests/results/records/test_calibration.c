@@ -88,6 +88,22 @@ static void runs_show_a_drift_of_their_machine(void **state)
     assert_null(res_calibration_summary(store, "", "here"));
 }
 
+/* A run that names one pair eight times is one run. */
+static void runs_are_counted_and_not_their_ratios(void **state)
+{
+    (void)state;
+    json_t *runs = json_array(), *ratios = json_array();
+    res_run_drift drift;
+    for (int i = 0; i < 8; i++)
+        json_array_append_new(ratios, json_pack("{ss sf sf}", "pair", "a", "log",
+                                                i % 2 ? 0.1 : -0.1, "error", 0.001));
+    json_array_append_new(runs, json_pack("{sf ss ss sb so}", "began_s", 1.0, "runtime", build,
+                                          "machine", "here", "busy", 0, "ratios", ratios));
+    assert_int_equal(res_calibration_drift(runs, build, "here", false, &drift), 1);
+    assert_true(drift.deviation == 0);
+    json_decref(runs);
+}
+
 static void a_run_without_ratios_is_refused(void **state)
 {
     const char *store = ((const place *)*state)->store;
@@ -137,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(runs_show_a_drift_of_their_machine, begin, end),
+        cmocka_unit_test(runs_are_counted_and_not_their_ratios),
         cmocka_unit_test_setup_teardown(a_run_without_ratios_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(other_files_are_refused, begin, end),
     };
