@@ -308,6 +308,8 @@ static void put_head(const rec_steps *steps, bn_text *out)
                        time_cell((double)steps->compile_ns).text);
     if (steps->profiled)
         bn_text_printf(out, ", %zu were profiled", steps->profiled);
+    if (steps->paused)
+        bn_text_printf(out, ", %zu hold a pause of the recording", steps->paused);
     if (steps->warming)
         bn_text_printf(out, ", %zu warm up", steps->warming);
     if (steps->unlike)
