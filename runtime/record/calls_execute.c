@@ -244,9 +244,11 @@ PJRT_Error *record_LoadedExecutable_Execute(record_plugin *p,
     bool too_many = e.args.num_devices > RECORD_DEVICES;
     if (too_many)
         record_lost_call(p);
-    if (record_gate_is_asked())
+    if (record_gate_is_asked()) {
+        record_gate_look();
         record_gate_execution(record_gate_names() ? record_executable_name(p, e.args.executable)
                                                   : 0);
+    }
     bool recorded = !too_many && record_gate_open() && record_active();
     PJRT_Error *error =
         recorded ? execution_record(p, &e) : p->api->PJRT_LoadedExecutable_Execute(&e.args);

@@ -2,7 +2,8 @@
  * gate.c - which part of a run is recorded. While the gate is shut, only programs, devices and ends
  * of executables are written: they must be known when it opens.
  *
- * Where nobody asked for a part it stands open, and a call reads one flag.
+ * Where nobody asked for a part it stands open, and a call reads one flag. The clock and the signal
+ * are looked at where an execution or a mark comes.
  */
 #define _GNU_SOURCE /* strtoull, gettid */
 
@@ -15,13 +16,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-_Atomic bool record_gate_asked;
+_Atomic bool record_gate_asked, record_gate_shut;
 
 static struct {
     record_when start, stop;
     char texts[2][RECORD_WHEN_LONGEST + 1]; /* the environment may change */
     uint64_t began_ns;                      /* the process, CLOCK_MONOTONIC */
-    _Atomic bool open;
     _Atomic bool timed[2]; /* START, STOP at a time: that has passed */
     _Atomic bool signalled;
     _Atomic uint64_t executions[2];
@@ -91,7 +91,7 @@ static void read_settings(void)
     gate.hashes[0] = record_name_hash(gate.start.name, strlen(gate.start.name));
     gate.hashes[1] = record_name_hash(gate.stop.name, strlen(gate.stop.name));
     gate.began_ns = process_began();
-    atomic_store(&gate.open, gate.start.kind == RECORD_WHEN_NEVER);
+    atomic_store(&record_gate_shut, gate.start.kind != RECORD_WHEN_NEVER);
     atomic_store(&record_gate_asked, true);
 }
 
@@ -108,7 +108,7 @@ void record_gate_put(void)
     if (!record_gate_is_asked())
         return;
     record_event event = {.kind = RECORD_PART, .thread = (uint32_t)gettid(), .time = record_now()};
-    event.field[0] = atomic_load(&gate.open);
+    event.field[0] = record_gate_open();
     record_place place;
     if (record_take(0, &place))
         record_fill(&place, event, NULL, 0);
@@ -117,14 +117,15 @@ void record_gate_put(void)
 /* Opens or shuts the gate that was OPEN, unless another thread just did. */
 static void turn(bool open)
 {
-    if (atomic_compare_exchange_strong(&gate.open, &open, !open) && record_has_begun() &&
+    bool shut = !open;
+    if (atomic_compare_exchange_strong(&record_gate_shut, &shut, open) && record_has_begun() &&
         record_goes_on())
         record_gate_put();
 }
 
-static void look(void)
+void record_gate_look(void)
 {
-    const bool open = atomic_load(&gate.open);
+    const bool open = record_gate_open();
     const record_when *when = open ? &gate.stop : &gate.start;
     if (when->kind == RECORD_WHEN_SIGNAL && atomic_exchange(&gate.signalled, false))
         turn(open);
@@ -132,12 +133,6 @@ static void look(void)
              record_now() - gate.began_ns >= when->number &&
              !atomic_exchange(&gate.timed[open], true))
         turn(open);
-}
-
-bool record_gate_look(void)
-{
-    look();
-    return atomic_load(&gate.open);
 }
 
 bool record_gate_names(void)
@@ -158,7 +153,7 @@ void record_gate_execution(uint64_t name)
 
 void record_gate_mark(const char *name)
 {
-    const bool open = atomic_load(&gate.open);
+    const bool open = record_gate_open();
     const record_when *when = open ? &gate.stop : &gate.start;
     if (record_gate_is_asked() && when->kind == RECORD_WHEN_MARK && strcmp(when->name, name) == 0)
         turn(open);

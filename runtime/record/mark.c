@@ -11,6 +11,8 @@ int record_mark(int what, const char *name, int64_t number)
     record_gate_settings();
     if (what < RECORD_STEP_BEGINS || what > RECORD_PHASE_ENDS || !name)
         return 1;
+    if (record_gate_is_asked())
+        record_gate_look();
     const bool was_open = record_gate_open();
     if (what == RECORD_STEP_BEGINS || what == RECORD_PHASE_BEGINS)
         record_gate_mark(name);

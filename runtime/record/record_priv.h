@@ -217,19 +217,19 @@ static inline void record_narrow(void *caller, const void *used)
  */
 
 /* Whether a part of the run is asked for; else the gate is open. */
-extern _Atomic bool record_gate_asked;
+extern _Atomic bool record_gate_asked, record_gate_shut;
 static inline bool record_gate_is_asked(void)
 {
     return atomic_load_explicit(&record_gate_asked, memory_order_relaxed);
 }
 /* Reads the environment, once, behind record_settings. */
 void record_gate_settings(void);
-/* Follows the clock and the signal, if these are waited for. Whether the gate is open. */
-bool record_gate_look(void);
 static inline bool record_gate_open(void)
 {
-    return !record_gate_is_asked() || record_gate_look();
+    return !atomic_load_explicit(&record_gate_shut, memory_order_relaxed);
 }
+/* Follows the clock and the signal, if these are waited for. */
+void record_gate_look(void);
 /* Puts a PART, where a part is asked for. The file has begun. */
 void record_gate_put(void);
 /* Whether it counts executions of programs by their names. */
