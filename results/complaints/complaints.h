@@ -53,11 +53,8 @@ typedef struct rec_checkup {
     size_t count;
 } rec_checkup;
 
-/*
- * Steps for rec_check: those of rec_steps_find or, where nothing comes again and again since shapes
- * change, those that begin with the program of the name that most device time is of; where all
- * steps compile, these. Errors are those of rec_steps_find.
- */
+/* Steps for rec_check: those of rec_steps_find; where all steps compile, these. Errors are those of
+ * rec_steps_find. */
 BN_MUST_USE bn_code rec_check_steps(const rec_recording *recording, const rec_options *options,
                                     rec_steps **steps, bn_status *st);
 

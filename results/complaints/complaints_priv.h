@@ -10,19 +10,11 @@
 /* ---- when the device worked (busy.c) ----------------------------------------------------------
  */
 
-/* Times in which any device of the steps worked, in order, without overlap. */
-typedef struct rec_busy {
-    struct rec_busy_span {
-        uint64_t from, to, before; /* BEFORE: the length of all spans before this one */
-    } * list;                      /* malloc */
-    size_t count;
-} rec_busy;
-
-/* Fills BUSY from the executions on the steps' device whose completions are known. False without
- * memory. */
-BN_MUST_USE bool rec_busy_make(const rec_steps *steps, rec_busy *busy);
+/* Fills BUSY, of zeros, with the times in which any device of the steps worked, from the executions
+ * on the steps' device whose completions are known. False without memory. */
+BN_MUST_USE bool rec_busy_make(const rec_steps *steps, rec_spans *busy);
 /* Nanoseconds between FROM and TO in which it did not work; 0 where TO is not later. */
-double rec_idle_between(const rec_busy *busy, uint64_t from, uint64_t to);
+double rec_idle_between(const rec_spans *busy, uint64_t from, uint64_t to);
 
 /* ---- programs that are compiled late (late.c) -------------------------------------------------
  */
@@ -56,9 +48,6 @@ double rec_work_before(const rec_process *process, rec_walk *walk, const rec_cal
 
 /* Appends PROGRAM's name, or its hash. */
 void rec_program_put(const rec_process *process, uint32_t program, bn_text *out);
-/* The length of NAME without a number at its end that counts programs: "SyncTensorsGraph." of
- * "SyncTensorsGraph.12". Shorter than NAME only where there is one. */
-size_t rec_stem(const char *name);
 
 /* ---- a rule
  * --------------------------------------------------------------------------------------
@@ -68,7 +57,7 @@ size_t rec_stem(const char *name);
 typedef struct rec_checking {
     const rec_steps *steps;
     rec_checkup *out;
-    rec_busy busy;
+    rec_spans busy;
     double *values;                   /* [step]: room */
     double wall_ns, busy_ns, host_ns; /* of a step: medians; HOST: what it needs by itself */
 } rec_checking;

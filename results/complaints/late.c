@@ -51,15 +51,6 @@ typedef struct comparing {
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-size_t rec_stem(const char *name)
-{
-    const size_t length = strlen(name);
-    size_t at = length;
-    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
-        at--;
-    return at > 1 && at < length && name[at - 1] == '.' ? at : length;
-}
-
 void rec_program_put(const rec_process *process, uint32_t program, bn_text *out)
 {
     const rec_program *p = &process->programs[program];

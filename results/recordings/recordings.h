@@ -42,6 +42,9 @@ typedef struct rec_thread {
     const char *name; /* "": unknown */
 } rec_thread;
 
+/* Length of NAME without a number behind a dot, as PyTorch/XLA's "SyncTensorsGraph.102" has. */
+size_t rec_stem(const char *name);
+
 /* Type and shape of a buffer. */
 typedef struct rec_type {
     int type; /* a PJRT_Buffer_Type, as the plugin said it; 0: unknown */
@@ -284,6 +287,24 @@ BN_MUST_USE bn_code rec_program_read(const rec_recording *recording, const rec_p
 BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_program *program,
                                      char **bytes, size_t *size, bn_status *st);
 
+/* ---- stretches of time (spans.c) -------------------------------------------------------- */
+
+/* Zero-initialise; release with rec_spans_free. */
+typedef struct rec_spans {
+    struct rec_stretch {
+        uint64_t from, to, before; /* BEFORE: the length of all spans before this one */
+    } * list;
+    size_t count, capacity;
+} rec_spans;
+
+/* Adds one, unless it is empty. False without memory. */
+BN_MUST_USE bool rec_spans_add(rec_spans *spans, uint64_t from, uint64_t to);
+/* When all are there: puts them in order, and joins those that overlap. */
+void rec_spans_merge(rec_spans *spans);
+/* How much of FROM to TO they cover. */
+uint64_t rec_spans_covered(const rec_spans *spans, uint64_t from, uint64_t to);
+void rec_spans_free(rec_spans *spans);
+
 /* ---- steps ------------------------------------------------------------------------------ */
 
 /* Parts of a step's wall time, which they sum to. docs/steps.md says how each nanosecond is
@@ -320,8 +341,26 @@ typedef struct rec_options {
     uint32_t steps;
 } rec_options;
 
-/* A step: from the begin of its first execution to that of the next step's. */
+/* How steps were found: what says where each begins. A row: member, name in JSON. */
+#define REC_FOUNDS(X)                                                                              \
+    X(PERIOD, "period")   /* a sequence of programs that comes again and again */                  \
+    X(STATE, "state")     /* the program that carries the state from step to step */               \
+    X(NAME, "name")       /* without state: the program that most of the device's time is of */    \
+    X(PROGRAM, "program") /* the one that the user named */                                        \
+    X(COUNT, "count")     /* so many steps of equally many executions, as the caller says */       \
+    X(MARKS, "marks")     /* the program itself */
+typedef enum rec_found {
+#define X(member, name) REC_FOUND_##member,
+    REC_FOUNDS(X)
+#undef X
+        REC_FOUND_WAYS
+} rec_found;
+const char *rec_found_name(rec_found found);
+
+/* A step: from the begin of its first execution to that of the next step's; with
+ * rec_steps.by_completion from the end of the work before it to that of its own. */
 typedef struct rec_step {
+    uint32_t number;            /* among all marks: see rec_steps.marks */
     uint32_t first, executions; /* rec_steps.order[first] is its first execution */
     uint64_t begin_ns, wall_ns;
     uint64_t complete_ns;             /* when all its work had ended on the devices; 0: unknown */
@@ -332,9 +371,13 @@ typedef struct rec_step {
     bool ahead; /* the next step's first execution began before this one's last had ended */
 } rec_step;
 
-/* A program of the steps. Times are medians over its executions in the steady steps. */
+/* A program of the steps. Times are medians over its executions in the steady steps. Programs that
+ * take turns from step to step, and whose names and numbers of arguments and results are alike, are
+ * variants of one: its shapes change. */
 typedef struct rec_step_program {
-    uint32_t program;      /* index */
+    uint32_t program;                       /* index; of variants the most frequent one */
+    uint32_t variants;                      /* 1: it is alone */
+    double least_device_ns, most_device_ns; /* of variants: the shortest and longest median; NaN */
     double times;          /* a step, on average */
     uint32_t executions;   /* in all steady steps */
     double device_ns;      /* from start to completion; NaN: unknown */
@@ -392,6 +435,29 @@ typedef struct rec_step_thread {
 } rec_step_thread;
 #define REC_MOST_THREADS 64 /* of which this is known: those with most executions, then calls */
 
+/* Parts of a process's whole run. A row: member, name in JSON. */
+#define REC_RUN_PARTS(X)                                                                           \
+    X(START, "start")     /* until the first step begins */                                        \
+    X(COMPILE, "compile") /* in compile calls, at any time */                                      \
+    X(STEPS, "steps")                                                                              \
+    X(EVALUATION, "evaluation") /* between steps, with other programs than theirs */               \
+    X(CHECKPOINT, "checkpoint") /* between steps: half of the state or more is read */             \
+    X(OTHER, "other")           /* between steps, of which nothing is known */                     \
+    X(END, "end")               /* after the last step */
+typedef enum rec_run_part {
+#define X(member, name) REC_RUN_##member,
+    REC_RUN_PARTS(X)
+#undef X
+        REC_RUN_PART_COUNT
+} rec_run_part;
+const char *rec_run_name(rec_run_part part);
+
+/* A whole run: its parts sum to its length. */
+typedef struct rec_run {
+    uint64_t begin_ns, end_ns; /* of the process, as far as anybody can tell */
+    double part_ns[REC_RUN_PART_COUNT];
+} rec_run;
+
 typedef struct rec_steps {
     const rec_process *process;
     uint32_t device;       /* index of the device that was chosen; REC_NONE: unknown */
@@ -400,12 +466,26 @@ typedef struct rec_steps {
     rec_step *list; /* the steady steps, in order of time */
     size_t count;
     uint32_t executions_per_step; /* of most steps */
-    /* So many steps in a row show how long one takes: 1, or more where the host runs ahead and
-     * waits now and then, so that single walls say nothing. Without completions: more where walls
-     * come again, since the host may run ahead. Figures are of means over so many. */
+    rec_found how;
+    size_t marks;          /* steps that began, the last one included, whose end nothing tells */
+    uint32_t mark_program; /* with REC_FOUND_STATE, _NAME: index; else REC_NONE */
+    uint64_t state_bytes;  /* with REC_FOUND_STATE */
+    /* A program that may be the step as well, once in UNCLEAR_EVERY steps (index); REC_NONE: the
+     * steps are clear. */
+    uint32_t unclear;
+    double unclear_every;
+    /* The host runs ahead of the device: steps are from completion to completion, and figures are
+     * means of CYCLE steps in a row, since single completions may be told late. CYCLE is 1 where
+     * it does not, and else a thirtieth of the steps, so where completions are unknown. */
+    bool by_completion;
     uint32_t cycle;
-    bool chosen; /* by STEP_PROGRAM */
-    bool kept;   /* what compiles or warms up is in the list, too: KEEP_WARMUP */
+    bool kept; /* what compiles or warms up is in the list, too: KEEP_WARMUP */
+    rec_run run;
+    uint32_t *begins; /* [marks]: positions at which steps begin */
+    bool *plain;      /* [marks]: a step like most, without compiles; of warm-up or not */
+    /* The steps before warm-up was cut: their number and their mean. */
+    size_t whole_count;
+    double whole_ns;
     /* Steps that were found and left out. */
     size_t found, with_compiles, profiled, warming, unlike;
     uint64_t compile_ns;          /* in those with compiles */
@@ -414,6 +494,7 @@ typedef struct rec_steps {
     uint32_t main_thread;         /* that the ledger is of, index */
     rec_step_program *programs;   /* in the order of a step */
     size_t program_count;
+    uint32_t *row_of;    /* [program of the process]: its row in PROGRAMS; REC_NONE: none */
     rec_before *before;  /* [executions_per_step]: of the steps that have so many */
     size_t before_steps; /* of which it is known; 0: none */
     /* The one that the ledger is of, then those that called in the steady steps. */
@@ -465,7 +546,8 @@ rec_figure rec_steps_busy(const rec_steps *steps);
 rec_figure rec_steps_part(const rec_steps *steps, rec_part part);
 rec_figure rec_steps_gap(const rec_steps *steps, rec_part part);
 
-/* The median of VALUES, one of each steady step, with the interval of the answer, below. */
+/* The median of VALUES, one of each steady step, with the interval of the answer, below; with
+ * rec_steps.by_completion, or without completions, their mean. */
 res_interval rec_steps_interval(const rec_steps *steps, const double *values);
 
 /* ---- the answer ------------------------------------------------------------------------- */
