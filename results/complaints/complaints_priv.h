@@ -20,14 +20,15 @@ double rec_idle_between(const rec_spans *busy, uint64_t from, uint64_t to);
  */
 
 typedef struct rec_late {
-    uint32_t compiles;   /* in the later half of the executions from the first step on */
-    double steps;        /* in that half */
+    uint32_t compiles;   /* of programs of steps, in the later half of the steps; where shapes
+                            change, in all but the first */
+    double steps;        /* that they are of */
     double wall_ns;      /* of it */
     res_interval ns;     /* compiling, and the framework's work before, a step */
     uint64_t at_most_ns; /* the end of the last of them; 0: none */
 } rec_late;
 
-/* Finds the programs that are compiled in that half of STEPS' recording. WHERE gets their most
+/* Finds the programs that are compiled in these of STEPS. WHERE gets their most
  * frequent difference from the program of their name before. False without memory. */
 BN_MUST_USE bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where);
 /* How long CALL ran after *DONE, in ns, and *DONE becomes its end, if that is later: calls of

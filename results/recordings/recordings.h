@@ -483,6 +483,9 @@ typedef struct rec_steps {
     rec_run run;
     uint32_t *begins; /* [marks]: positions at which steps begin */
     bool *plain;      /* [marks]: a step like most, without compiles; of warm-up or not */
+    /* [program of the process]: its name is executed between steps, before or after them, and in no
+     * step that is like most: an evaluation. */
+    bool *outside;
     /* The steps before warm-up was cut: their number and their mean. */
     size_t whole_count;
     double whole_ns;

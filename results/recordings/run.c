@@ -148,6 +148,42 @@ static void count(counting *c, rec_run *run)
         (double)rec_spans_covered(&c->compiles, run->begin_ns, run->end_ns);
 }
 
+static bool compiles_in(const counting *c, size_t number)
+{
+    const rec_steps *s = c->steps;
+    const uint64_t from = c->p->executions[s->order[s->begins[number]]].begin_ns;
+    const uint64_t to = c->p->executions[s->order[s->begins[number + 1]]].begin_ns;
+    return rec_spans_covered(&c->compiles, from, to) > 0;
+}
+
+/* Says of each program whether it is executed outside of steps only. Steps that compile tell
+ * nothing: what they execute for the first time may be theirs or not. */
+static bool find_outside(const counting *c)
+{
+    rec_steps *s = c->steps;
+    bool *within = calloc(c->names->name_count + 1, sizeof *within);
+    bool *beyond = calloc(c->names->name_count + 1, sizeof *beyond);
+    s->outside = calloc(c->p->program_count + 1, sizeof *s->outside);
+    const bool made = within && beyond && s->outside;
+    size_t number = 0;
+    for (uint32_t i = 0; made && i < s->order_count; i++) {
+        while (number + 1 < s->marks && s->begins[number + 1] <= i)
+            number++;
+        const uint32_t name = c->names->name[s->sequence->programs[i]];
+        if (i < s->begins[0] || i >= end_of(s, number))
+            beyond[name] = true;
+        else if (s->plain[number] || number + 1 == s->marks)
+            within[name] = true;
+        else if (!compiles_in(c, number))
+            beyond[name] = true;
+    }
+    for (size_t i = 0; made && i < c->p->program_count; i++)
+        s->outside[i] = beyond[c->names->name[i]] && !within[c->names->name[i]];
+    free(within);
+    free(beyond);
+    return made;
+}
+
 bn_code rec_run_make(const rec_recording *recording, const rec_names *names, rec_steps *steps,
                      bn_status *st)
 {
@@ -165,6 +201,7 @@ bn_code rec_run_make(const rec_recording *recording, const rec_names *names, rec
     if (made) {
         rec_run_ends(recording, p, &steps->run.begin_ns, &steps->run.end_ns);
         count(&c, &steps->run);
+        made = find_outside(&c);
     }
     free(c.usual);
     rec_spans_free(&c.compiles);

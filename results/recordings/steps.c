@@ -47,6 +47,7 @@ void rec_steps_free(rec_steps *steps)
     free(steps->row_of);
     free(steps->begins);
     free(steps->plain);
+    free(steps->outside);
     free(steps->before);
     free(steps->threads);
     free(steps);
