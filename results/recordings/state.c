@@ -648,6 +648,14 @@ static bool renews(const finder *f, size_t slower, size_t faster)
 
 /* ---- the step ----------------------------------------------------------------------------- */
 
+/* Whether the states A and B are of one loop: programs of each read the other. */
+static bool feed_each_other(const finder *f, size_t a, size_t b)
+{
+    const double x = (double)f->groups[a].span_ns, y = (double)f->groups[b].span_ns;
+    return fmin(x, y) >= LIKE_SPAN * fmax(x, y) && !share_name(f, a, b) && reads(f, a, b) &&
+           reads(f, b, a);
+}
+
 /* A slower state that a step of the state G belongs to: its index; group_count: none. One that
  * neither holds more nor renews G is unclear: its program into STATE. */
 static size_t slower_than(const finder *f, size_t g, rec_state *state)
@@ -803,19 +811,19 @@ static size_t first_of_fed(const finder *f, size_t g, uint32_t *at, size_t count
     return kept;
 }
 
-/* The heaviest state, or the slower one that its steps belong to. */
+/* The heaviest state, or the slower one that its steps belong to. A step is a round of it and of
+ * the faster states of the same loop. */
 static void choose(finder *f, rec_state *state, uint32_t *at)
 {
-    size_t g = 0, fast = f->group_count;
+    size_t g = 0;
     for (size_t h; f->groups[g].taken = true, (h = slower_than(f, g, state)) < f->group_count;) {
-        fast = g;
         g = h;
         state->unclear = REC_NONE;
     }
-    const series *s = marking(f, g);
-    state->count = list_marks(f, s, at);
-    if (fast < f->group_count)
-        state->count = first_of_rounds(f, marking(f, fast), at, state->count);
+    state->count = list_marks(f, marking(f, g), at);
+    for (size_t h = 0; h < f->group_count; h++)
+        if (h != g && f->groups[h].marks > f->groups[g].marks && feed_each_other(f, g, h))
+            state->count = first_of_rounds(f, marking(f, h), at, state->count);
     state->count = first_of_fed(f, g, at, state->count);
     state->bytes = f->groups[g].bytes;
     state->program = f->q->programs[at[0]];
