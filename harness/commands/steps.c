@@ -358,7 +358,7 @@ static void put_left_out(const rec_steps *steps, bn_text *out)
                    {steps->profiled, "were profiled"},
                    {steps->warming, "warm up"},
                    {steps->unlike, "are unlike the others"},
-                   {1, "is the last one, whose end is unknown"}};
+                   {1, "is the last one, which no other one ends"}};
     size_t put = 0;
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (reasons[i].count)

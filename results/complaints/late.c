@@ -277,11 +277,6 @@ static size_t first_counted(const rec_steps *steps)
     return steps->marks / 2;
 }
 
-static uint64_t begin_of(const rec_steps *steps, size_t number)
-{
-    return steps->process->executions[steps->order[steps->begins[number]]].begin_ns;
-}
-
 bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
 {
     const size_t first = first_counted(steps);
@@ -290,8 +285,8 @@ bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
     if (steps->marks < 4)
         return true;
     /* A program is compiled before its first execution: that is in the step before. */
-    const uint64_t from_ns = begin_of(steps, first ? first - 1 : 0);
-    const uint64_t to_ns = begin_of(steps, steps->marks - 1);
+    const uint64_t from_ns = steps->times_ns[first ? first - 1 : 0];
+    const uint64_t to_ns = steps->times_ns[steps->marks - 1];
     late->steps = (double)(steps->marks - (first ? first : 1));
     late->wall_ns = (double)(to_ns - from_ns);
     const bool made = list_compilations(&c, steps);

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* The windows in which a period is looked for are no longer than this. */
 #define MOST_WINDOW  (1u << 17)
@@ -200,7 +201,7 @@ static void mark_period(const rec_sequence *q, const rec_period *period, uint32_
         if (before)
             marks->list[marks->count - 1].whole = ends;
         if (ends)
-            marks->list[marks->count++] = (rec_mark){at[phase], false};
+            marks->list[marks->count++] = (rec_mark){at[phase], false, 0};
         before = fits;
     }
 }
@@ -221,7 +222,7 @@ static bn_code mark_named(const rec_sequence *q, const char *word, rec_marks *ma
 {
     for (uint32_t i = 0; i < q->count; i++)
         if (is_named(&q->process->programs[q->programs[i]], word))
-            marks->list[marks->count++] = (rec_mark){i, true};
+            marks->list[marks->count++] = (rec_mark){i, true, 0};
     if (marks->count == 0)
         return bn_fail(st, BN_NOT_FOUND,
                        "--step-program %s: no program of this name, nor one whose hash begins so, "
@@ -363,7 +364,7 @@ static bn_code mark_begins(const rec_sequence *q, const rec_names *names, const 
     for (size_t i = 0; i < count; i++) {
         const bool fits =
             (i == 0 || at[i - 1] + back < at[i]) && follows(q, names, at[i], mark, back);
-        marks->list[marks->count++] = (rec_mark){at[i] - (fits ? back : 0), i + 1 < count};
+        marks->list[marks->count++] = (rec_mark){at[i] - (fits ? back : 0), i + 1 < count, 0};
     }
     free(hashes);
     return BN_OK;
@@ -398,17 +399,76 @@ static bn_code look_for(const rec_sequence *q, const rec_names *names, uint32_t 
     return code;
 }
 
+/* ---- the program's own marks -------------------------------------------------------------- */
+
+static bool begins_step(const rec_marker *m, const rec_options *options)
+{
+    return m->what == RECORD_STEP_BEGINS && m->time_ns >= options->from_ns &&
+           (!options->to_ns || m->time_ns < options->to_ns);
+}
+
+/* The name of the steps that count: one of training, or else the most frequent. NULL: none. */
+static const char *main_marks(const rec_process *p, const rec_options *options)
+{
+    const char *best = NULL;
+    size_t most = 0;
+    rec_map counts = {0};
+    for (size_t i = 0; i < p->mark_count; i++) {
+        const rec_marker *m = &p->marks[i];
+        if (!begins_step(m, options))
+            continue;
+        const uint64_t key = XXH3_64bits(m->name, strlen(m->name)) | 1;
+        const uint32_t known = rec_map_get(&counts, key), count = known == REC_NONE ? 1 : known + 1;
+        /* Without memory the first name is as good as any. */
+        const bool kept = rec_map_put(&counts, key, count);
+        const bool trains = rec_phase_of(m->name) == REC_RUN_STEPS;
+        if (!best || (trains && rec_phase_of(best) != REC_RUN_STEPS) ||
+            (kept && count > most && trains == (rec_phase_of(best) == REC_RUN_STEPS))) {
+            best = m->name;
+            most = count;
+        }
+    }
+    rec_map_free(&counts);
+    return best;
+}
+
+/* Puts the program's marks into MARKS, whose list it makes. */
+static bn_code mark_marked(const rec_sequence *q, const rec_options *options, const char *name,
+                           rec_marks *marks, bn_status *st)
+{
+    const rec_process *p = q->process;
+    uint32_t at = 0;
+    free(marks->list);
+    marks->found = REC_FOUND_MARKS;
+    marks->name = name;
+    marks->list = malloc((p->mark_count + 1) * sizeof *marks->list);
+    if (!marks->list)
+        return no_memory(st);
+    for (size_t i = 0; i < p->mark_count; i++) {
+        const rec_marker *m = &p->marks[i];
+        if (!begins_step(m, options) || strcmp(m->name, name) != 0)
+            continue;
+        while (at < q->count && p->executions[q->order[at]].begin_ns < m->time_ns)
+            at++;
+        marks->list[marks->count++] = (rec_mark){at, true, m->time_ns};
+    }
+    return BN_OK;
+}
+
 bn_code rec_marks_find(const rec_sequence *sequence, const rec_names *names,
-                       const char *first_program, rec_marks *marks, bn_status *st)
+                       const rec_options *options, rec_marks *marks, bn_status *st)
 {
     uint32_t *at = malloc((sequence->count + 1) * sizeof *at);
     *marks = (rec_marks){.list = malloc((sequence->count + 1) * sizeof *marks->list),
                          .found = REC_FOUND_PROGRAM,
+                         .name = "",
                          .state = {.program = REC_NONE, .unclear = REC_NONE}};
+    const char *own = options->step_program ? NULL : main_marks(sequence->process, options);
     bn_code code = at && marks->list ? BN_OK : no_memory(st);
     if (code == BN_OK)
-        code = first_program ? mark_named(sequence, first_program, marks, st)
-                             : look_for(sequence, names, at, marks, st);
+        code = options->step_program ? mark_named(sequence, options->step_program, marks, st)
+               : own                 ? mark_marked(sequence, options, own, marks, st)
+                                     : look_for(sequence, names, at, marks, st);
     free(at);
     if (code != BN_OK) {
         free(marks->list);
@@ -423,11 +483,12 @@ bn_code rec_marks_spread(const rec_sequence *sequence, uint32_t steps, rec_marks
     const uint32_t length = sequence->count / steps;
     *marks = (rec_marks){.list = malloc(((size_t)steps + 1) * sizeof *marks->list),
                          .found = REC_FOUND_COUNT,
+                         .name = "",
                          .state = {.program = REC_NONE, .unclear = REC_NONE}};
     if (!marks->list)
         return no_memory(st);
     for (; marks->count < steps; marks->count++)
         marks->list[marks->count] =
-            (rec_mark){(uint32_t)marks->count * length, marks->count + 1 < steps};
+            (rec_mark){(uint32_t)marks->count * length, marks->count + 1 < steps, 0};
     return BN_OK;
 }

@@ -143,7 +143,7 @@ static void take_samples(const rec_steps *steps, res_execution *to)
                 k < steps->order_count ? &p->executions[steps->order[k]] : NULL;
             const uint32_t row =
                 x && x->program < p->program_count ? steps->row_of[x->program] : REC_NONE;
-            const rec_span *span = row != REC_NONE ? span_of(steps, x) : NULL;
+            const rec_span *span = row < steps->program_count ? span_of(steps, x) : NULL;
             if (!span)
                 continue;
             res_execution *of = &to[row];

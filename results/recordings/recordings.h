@@ -491,6 +491,7 @@ typedef struct rec_steps {
     uint32_t executions_per_step; /* of most steps */
     rec_found how;
     size_t marks;          /* steps that began, the last one included, whose end nothing tells */
+    const char *mark_name; /* with REC_FOUND_MARKS: of the program's marks; else "" */
     uint32_t mark_program; /* with REC_FOUND_STATE, _NAME: index; else REC_NONE */
     uint64_t state_bytes;  /* with REC_FOUND_STATE */
     /* A program that may be the step as well, once in UNCLEAR_EVERY steps (index); REC_NONE: the
@@ -504,7 +505,8 @@ typedef struct rec_steps {
     uint32_t cycle;
     bool kept; /* what compiles or warms up is in the list, too: KEEP_WARMUP */
     rec_run run;
-    uint32_t *begins; /* [marks]: positions at which steps begin */
+    uint32_t *begins;   /* [marks]: positions at which steps begin; order_count: behind the last */
+    uint64_t *times_ns; /* [marks]: when they begin */
     bool *plain;      /* [marks]: a step like most, without compiles; of warm-up or not */
     /* [program of the process]: its name is executed between steps, before or after them, and in no
      * step that is like most: an evaluation. */

@@ -196,23 +196,25 @@ BN_MUST_USE bn_code rec_state_find(const rec_sequence *sequence, const rec_names
 
 /* A position at which a step begins. */
 typedef struct rec_mark {
-    uint32_t at;
-    bool whole; /* the step goes to the next mark; else what follows is no step */
+    uint32_t at;      /* the sequence's count: none of its executions follows */
+    bool whole;       /* the step goes to the next mark; else what follows is no step */
+    uint64_t time_ns; /* when the program said so; 0: with its first execution */
 } rec_mark;
 
 typedef struct rec_marks {
     rec_mark *list; /* malloc */
     size_t count;
     rec_found found;
+    const char *name; /* of the program's own marks; "": others */
     rec_state state;
         /* with REC_FOUND_STATE; of REC_FOUND_NAME its program */ /* with REC_FOUND_STATE */
 } rec_marks;
 
 /* Where steps begin: at each execution of FIRST_PROGRAM, a name or the beginning of a hash; else
- * where the state, a name or a period says (rec_found); none: COUNT is 0. BN_NOT_FOUND: there is no
- * such program. */
+ * where the program's own marks between FROM_NS and TO_NS (0: the end) say, or the state, a name or
+ * a period (rec_found); none: COUNT is 0. BN_NOT_FOUND: there is no such program. */
 BN_MUST_USE bn_code rec_marks_find(const rec_sequence *sequence, const rec_names *names,
-                                   const char *first_program, rec_marks *marks, bn_status *st);
+                                   const rec_options *options, rec_marks *marks, bn_status *st);
 
 /* Divides the sequence into STEPS steps of equally many executions and marks where each begins.
  * STEPS must divide the sequence's count. */
@@ -273,6 +275,12 @@ static inline size_t rec_cycle(const rec_steps *steps)
  * says nothing of this one. */
 void rec_run_ends(const rec_recording *recording, const rec_process *process, uint64_t *begun,
                   uint64_t *ended);
+/* What a phase or step of that NAME is: REC_RUN_STEPS of training, an evaluation, a checkpoint, or
+ * else REC_RUN_OTHER. */
+rec_run_part rec_phase_of(const char *name);
+/* What the program says that it did between FROM and TO other than a step NAMED so: a phase that is
+ * no training, or a step of another name. REC_RUN_STEPS: nothing. */
+rec_run_part rec_phase_between(const rec_steps *steps, uint64_t from, uint64_t to);
 /* Fills STEPS->run, when all else of the steps is known. */
 BN_MUST_USE bn_code rec_run_make(const rec_recording *recording, const rec_names *names,
                                  rec_steps *steps, bn_status *st);

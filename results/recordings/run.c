@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* So much of the state is read for a checkpoint. */
 #define CHECKPOINT 0.5
@@ -55,12 +56,12 @@ static uint64_t boundary(counting *c, size_t number)
 {
     const rec_steps *s = c->steps;
     const uint32_t first = s->begins[number];
-    for (; c->at < first; c->at++) {
+    for (; c->at < first && c->at < s->order_count; c->at++) {
         const uint64_t complete =
             rec_steps_span(s, &c->p->executions[s->order[c->at]])->complete_ns;
         c->done = complete > c->done ? complete : c->done;
     }
-    const uint64_t begin = c->p->executions[s->order[first]].begin_ns;
+    const uint64_t begin = s->times_ns[number];
     return s->by_completion && c->done > begin ? c->done : begin;
 }
 
@@ -76,7 +77,7 @@ static uint32_t end_of(const rec_steps *s, size_t number)
 /* When the last step had ended: on the device, and for the caller. */
 static uint64_t end_of_last(const rec_steps *s, const rec_process *p)
 {
-    uint64_t end = 0;
+    uint64_t end = s->times_ns[s->marks - 1];
     for (uint32_t i = s->begins[s->marks - 1]; i < end_of(s, s->marks - 1); i++) {
         const rec_execution *e = &p->executions[s->order[i]];
         const uint64_t complete = rec_steps_span(s, e)->complete_ns;
@@ -110,8 +111,61 @@ static uint64_t read_between(counting *c, uint64_t from, uint64_t to)
     return bytes;
 }
 
+rec_run_part rec_phase_of(const char *name)
+{
+    static const struct {
+        const char *begins;
+        rec_run_part part;
+    } known[] = {{"train", REC_RUN_STEPS},     {"step", REC_RUN_STEPS},
+                 {"eval", REC_RUN_EVALUATION}, {"valid", REC_RUN_EVALUATION},
+                 {"test", REC_RUN_EVALUATION}, {"checkpoint", REC_RUN_CHECKPOINT},
+                 {"save", REC_RUN_CHECKPOINT}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strncasecmp(name, known[i].begins, strlen(known[i].begins)) == 0)
+            return known[i].part;
+    return REC_RUN_OTHER;
+}
+
+/* Whether the mark M begins or ends what a step of training is no part of. */
+static bool is_foreign(const rec_steps *s, const rec_marker *m)
+{
+    if (m->what == RECORD_PHASE_BEGINS || m->what == RECORD_PHASE_ENDS)
+        return rec_phase_of(m->name) != REC_RUN_STEPS;
+    return s->how == REC_FOUND_MARKS && strcmp(m->name, s->mark_name) != 0;
+}
+
+static bool begins(const rec_marker *m)
+{
+    return m->what == RECORD_STEP_BEGINS || m->what == RECORD_PHASE_BEGINS;
+}
+
+rec_run_part rec_phase_between(const rec_steps *steps, uint64_t from, uint64_t to)
+{
+    const rec_process *p = steps->process;
+    size_t low = 0, high = p->mark_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (p->marks[middle].time_ns < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < p->mark_count && p->marks[low].time_ns < to; low++)
+        if (is_foreign(steps, &p->marks[low]) &&
+            (p->marks[low].time_ns > from || begins(&p->marks[low])))
+            return rec_phase_of(p->marks[low].name) == REC_RUN_STEPS
+                       ? REC_RUN_OTHER
+                       : rec_phase_of(p->marks[low].name);
+    return REC_RUN_STEPS;
+}
+
 static rec_run_part part_of(counting *c, size_t number, uint64_t from, uint64_t to)
 {
+    const rec_run_part said =
+        rec_phase_between(c->steps, c->steps->times_ns[number],
+                          number + 1 < c->steps->marks ? c->steps->times_ns[number + 1] : to);
+    if (said != REC_RUN_STEPS)
+        return said;
     const uint64_t bytes = read_between(c, from, to);
     const double state = (double)c->steps->state_bytes;
     return state > 0 && (double)bytes >= CHECKPOINT * state ? REC_RUN_CHECKPOINT
@@ -151,9 +205,7 @@ static void count(counting *c, rec_run *run)
 static bool compiles_in(const counting *c, size_t number)
 {
     const rec_steps *s = c->steps;
-    const uint64_t from = c->p->executions[s->order[s->begins[number]]].begin_ns;
-    const uint64_t to = c->p->executions[s->order[s->begins[number + 1]]].begin_ns;
-    return rec_spans_covered(&c->compiles, from, to) > 0;
+    return rec_spans_covered(&c->compiles, s->times_ns[number], s->times_ns[number + 1]) > 0;
 }
 
 /* Says of each program whether it is executed outside of steps only. Steps that compile tell

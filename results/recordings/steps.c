@@ -23,6 +23,8 @@
 #define USUAL         0.1
 #define LEAST_USUAL   0.5
 #define LIKE_COST     0.1
+/* What the program marks in a larger share of its steps is a part of a step. */
+#define FOREIGN       0.25
 /* Programs that an error names. */
 #define NAMED         3
 /* A loop that keeps compiling: at least so many programs in the later half of the executions, and
@@ -47,6 +49,7 @@ void rec_steps_free(rec_steps *steps)
     free(steps->row_of);
     free(steps->begins);
     free(steps->plain);
+    free(steps->times_ns);
     free(steps->outside);
     free(steps->before);
     free(steps->threads);
@@ -194,6 +197,7 @@ static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
 {
     s->marks = marks->count;
     s->how = marks->found;
+    s->mark_name = marks->name;
     s->mark_program = marks->state.program;
     s->state_bytes = marks->state.bytes;
     s->unclear = marks->state.unclear;
@@ -201,14 +205,19 @@ static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
     s->list = calloc(marks->count + 1, sizeof *s->list);
     s->begins = calloc(marks->count + 1, sizeof *s->begins);
     s->plain = calloc(marks->count + 1, sizeof *s->plain);
-    for (size_t i = 0; s->begins && i < marks->count; i++)
-        s->begins[i] = marks->list[i].at;
-    if (!s->list || !s->begins || !s->plain)
+    s->times_ns = calloc(marks->count + 1, sizeof *s->times_ns);
+    if (!s->list || !s->begins || !s->plain || !s->times_ns)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the steps");
+    for (size_t i = 0; i < marks->count; i++) {
+        const rec_mark *mark = &marks->list[i];
+        s->begins[i] = mark->at;
+        s->times_ns[i] = mark->time_ns ? mark->time_ns : begin_at(s, mark->at);
+    }
     for (size_t i = 0; i + 1 < marks->count; i++) {
-        const uint32_t from = marks->list[i].at, to = marks->list[i + 1].at;
+        const uint32_t from = s->begins[i], to = s->begins[i + 1];
+        const uint64_t begin = s->times_ns[i], end = s->times_ns[i + 1];
         s->found++;
-        if (!marks->list[i].whole || begin_at(s, to) <= begin_at(s, from)) {
+        if (!marks->list[i].whole || end <= begin || to <= from) {
             s->unlike++;
             continue;
         }
@@ -216,10 +225,10 @@ static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
         s->list[s->count++] = (rec_step){.number = (uint32_t)i,
                                          .first = from,
                                          .executions = to - from,
-                                         .begin_ns = begin_at(s, from),
-                                         .wall_ns = begin_at(s, to) - begin_at(s, from),
+                                         .begin_ns = begin,
+                                         .wall_ns = end - begin,
                                          .complete_ns = complete,
-                                         .ahead = complete > begin_at(s, to)};
+                                         .ahead = complete > end};
     }
     return BN_OK;
 }
@@ -249,6 +258,32 @@ static void drop_compiles(rec_steps *s)
             s->list[kept++] = *step;
     }
     s->count = kept;
+}
+
+/* Leaves out the steps in which the program says that it did something else. What it says in most
+ * of them is a part of a step. */
+static bn_code drop_phases(rec_steps *s, bn_status *st)
+{
+    bool *other = calloc(s->count + 1, sizeof *other);
+    size_t kept = 0, others = 0;
+    if (!other)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the steps");
+    for (size_t i = 0; i < s->count; i++) {
+        const rec_step *step = &s->list[i];
+        other[i] =
+            rec_phase_between(s, step->begin_ns, step->begin_ns + step->wall_ns) != REC_RUN_STEPS;
+        others += other[i];
+    }
+    const bool any = FOREIGN * (double)s->count >= (double)others;
+    for (size_t i = 0; any && i < s->count; i++)
+        if (!other[i])
+            s->list[kept++] = s->list[i];
+    if (any) {
+        s->unlike += others;
+        s->count = kept;
+    }
+    free(other);
+    return BN_OK;
 }
 
 /* What a step executes, in any order. */
@@ -532,7 +567,9 @@ static bn_code keep_steady(rec_steps *s, const rec_names *names, bool keep_warmu
         drop_compiles(s);
         drop_profiled(s);
     }
-    bn_code code = drop_unlike(s, names, st);
+    bn_code code = drop_phases(s, st);
+    if (code == BN_OK)
+        code = drop_unlike(s, names, st);
     if (code != BN_OK)
         return code;
     rec_ahead_find(s);
@@ -550,7 +587,7 @@ static bn_code find_steady(rec_steps *s, const char *path, const rec_options *op
     const bool compiles = rec_compiles_late(s->process, &late);
     const bool spread = options->steps > 0 && q->count > 0 && q->count % options->steps == 0;
     bn_code code = spread ? rec_marks_spread(q, options->steps, &marks, st)
-                          : rec_marks_find(q, names, options->step_program, &marks, st);
+                          : rec_marks_find(q, names, options, &marks, st);
     if (code == BN_OK && marks.count < 2)
         code = options->step_program
                    ? bn_fail(st, BN_NOT_FOUND,

@@ -382,6 +382,94 @@ static void a_random_key_is_no_state_of_an_evaluation(void **state)
     lose(&f);
 }
 
+/* ---- the program's own marks -------------------------------------------------------------- */
+
+/* An epoch of twenty updates is one execution: only the program knows. Each epoch is marked as a
+ * step of training, and evaluations as steps of another name. */
+static void marks_beat_guesses(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program init = compile(&p, "jit_init", 64, 1);
+    const play_program train = compile(&p, "jit_train", 64, 1);
+    const play_program test = compile(&p, "jit_test", 1, 1);
+    uint64_t w = call(&p, &init, batch(&p, 8), 0);
+    for (int i = 0; i < 40; i++) {
+        play_mark(&p, 0, RECORD_STEP_BEGINS, "train", i);
+        renew(&p, &train, &w, batch(&p, 8));
+        renew(&p, &train, &w, batch(&p, 8));
+        play_wait(&p, 0, 0);
+        play_mark(&p, 0, RECORD_STEP_ENDS, "train", i);
+        if (i % 10 == 9)
+            for (int k = 0; k < 60; k++) {
+                play_mark(&p, 0, RECORD_STEP_BEGINS, "eval", k);
+                look(&p, &test, w, batch(&p, 8));
+                play_mark(&p, 0, RECORD_STEP_ENDS, "eval", k);
+            }
+    }
+    found f = find(&p, NULL);
+    assert_int_equal(f.steps->how, REC_FOUND_MARKS);
+    assert_int_equal(f.steps->marks, 40);
+    assert_int_equal(f.steps->executions_per_step, 2);
+    assert_int_equal(f.steps->unlike, 3);
+    assert_string_equal(f.steps->mark_name, "train");
+    assert_near(rec_steps_wall(f.steps).median_ns, 455 * US, 5 * US);
+    assert_true(f.steps->run.part_ns[REC_RUN_EVALUATION] > 30 * MS);
+    lose(&f);
+}
+
+/* Phases say what the time between steps was, whatever ran then. */
+static void phases_are_no_steps(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program init = compile(&p, "jit_init", 64, 1);
+    const play_program train = compile(&p, "jit_train", 64, 1);
+    uint64_t w = call(&p, &init, batch(&p, 8), 0);
+    for (int i = 0; i < 40; i++) {
+        renew(&p, &train, &w, batch(&p, 8));
+        play_wait(&p, 0, 0);
+        if (i % 20 != 10)
+            continue;
+        play_mark(&p, 0, RECORD_PHASE_BEGINS, "checkpoint", i);
+        play_rest(&p, 0, 50 * MS);
+        play_mark(&p, 0, RECORD_PHASE_ENDS, "checkpoint", i);
+    }
+    found f = expect(&p, (truth){40, "jit_train", 1, REC_FOUND_STATE});
+    assert_int_equal(f.steps->unlike, 2);
+    assert_near(f.steps->run.part_ns[REC_RUN_CHECKPOINT], 100 * MS, MS);
+    assert_true(rec_steps_wall(f.steps).p90_ns < MS);
+    lose(&f);
+}
+
+/* A mark within each step, and one behind the last execution. */
+static void marks_within_steps_are_no_others(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program init = compile(&p, "jit_init", 64, 1);
+    const play_program train = compile(&p, "jit_train", 64, 1);
+    uint64_t w = call(&p, &init, batch(&p, 8), 0);
+    for (int i = 0; i < 30; i++) {
+        play_mark(&p, 0, RECORD_STEP_BEGINS, "", i);
+        play_work(&p, 0, 10 * US);
+        if (i % 2)
+            play_mark(&p, 0, RECORD_STEP_BEGINS, "loader", i);
+        renew(&p, &train, &w, batch(&p, 8));
+        play_wait(&p, 0, 0);
+    }
+    play_mark(&p, 0, RECORD_STEP_BEGINS, "", 30);
+    found f = find(&p, NULL);
+    assert_int_equal(f.steps->marks, 31);
+    assert_string_equal(f.steps->mark_name, "");
+    assert_int_equal(f.steps->executions_per_step, 1);
+    assert_true(f.steps->count >= 20);
+    lose(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +485,9 @@ int main(void)
         cmocka_unit_test(a_cache_for_each_request_makes_tokens_steps),
         cmocka_unit_test(requests_are_found_by_name),
         cmocka_unit_test(a_random_key_is_no_state_of_an_evaluation),
+        cmocka_unit_test(marks_beat_guesses),
+        cmocka_unit_test(phases_are_no_steps),
+        cmocka_unit_test(marks_within_steps_are_no_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
