@@ -82,8 +82,9 @@ static void put_ledger(const rec_steps *steps, res_format format, bn_text *out)
         const rec_figure part = rec_steps_part(steps, (rec_part)i);
         const double gap = rec_steps_gap(steps, (rec_part)i).mean_ns;
         idle += gap;
-        /* Most steady steps compile nothing, and many copy nothing back. */
-        if ((i != REC_PART_COMPILE && i != REC_PART_READ) || part.mean_ns > 0)
+        /* Most steady steps compile nothing, many copy nothing back, and have the core. */
+        const bool rare = i == REC_PART_COMPILE || i == REC_PART_READ || i == REC_PART_READY;
+        if (!rare || part.mean_ns > 0)
             put_figure(rows, rec_part_name((rec_part)i), part, wall.mean_ns,
                        steps->completions ? gap : nan);
     }
@@ -236,29 +237,31 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
 
 /* ---- gaps ------------------------------------------------------------------------------- */
 
-/* A row of NAME: the parts GAP of a gap, by what caused them. */
-static void put_gap(json_t *rows, const char *name, size_t most, const double *gap)
+/* A row of NAME: the parts GAP of a gap, by what caused them; READY where that is known. */
+static void put_gap(json_t *rows, const char *name, size_t most, const double *gap, bool ready)
 {
     const double pjrt = gap[REC_PART_DISPATCH] + gap[REC_PART_TRANSFER] + gap[REC_PART_READ] +
                         gap[REC_PART_COMPILE];
+    const double off = gap[REC_PART_READY] + gap[REC_PART_IDLE];
     json_t *row = add_row(rows);
     put_name(row, name, most);
-    res_sheet_put(
-        row, "%s",
-        time_cell(gap[REC_PART_HOST] + pjrt + gap[REC_PART_WAIT] + gap[REC_PART_IDLE]).text);
+    res_sheet_put(row, "%s", time_cell(gap[REC_PART_HOST] + pjrt + gap[REC_PART_WAIT] + off).text);
     res_sheet_put(row, "%s", time_cell(gap[REC_PART_HOST]).text);
     res_sheet_put(row, "%s", time_cell(pjrt).text);
     res_sheet_put(row, "%s", time_cell(gap[REC_PART_WAIT]).text);
     res_sheet_put(row, "%s", time_cell(gap[REC_PART_IDLE]).text);
+    if (ready)
+        res_sheet_put(row, "%s", time_cell(gap[REC_PART_READY]).text);
 }
 
 /* The host's work during the device's gaps, by the program that came next. Programs that
  * put_programs leaves out share a row. */
 static void put_gaps(const rec_steps *steps, res_format format, bn_text *out)
 {
-    static const res_sheet_column columns[] = {{"gap before", false}, {"a step", true},
-                                               {"framework", true},   {"PJRT", true},
-                                               {"waits", true},       {"idle", true}};
+    static const res_sheet_column columns[] = {
+        {"gap before", false}, {"a step", true}, {"framework", true}, {"PJRT", true},
+        {"waits", true},       {"idle", true},   {"ready", true}};
+    const size_t column_count = sizeof columns / sizeof *columns - (steps->delays ? 0 : 1);
     const bool whole = !res_format_is_text(format);
     double all[REC_PART_COUNT] = {0}, others[REC_PART_COUNT] = {0};
     size_t shown[MOST_PROGRAMS];
@@ -274,12 +277,12 @@ static void put_gaps(const rec_steps *steps, res_format format, bn_text *out)
         }
         if (has_row)
             put_gap(rows, program->name[0] ? program->name : program->hash, whole ? 199 : MOST_NAME,
-                    p->gap_ns);
+                    p->gap_ns, steps->delays);
     }
     if (!whole && steps->program_count > MOST_PROGRAMS)
-        put_gap(rows, "other programs", MOST_NAME, others);
-    put_gap(rows, "all", MOST_NAME, all);
-    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+        put_gap(rows, "other programs", MOST_NAME, others, steps->delays);
+    put_gap(rows, "all", MOST_NAME, all, steps->delays);
+    res_sheet_write(columns, column_count, rows, format, out);
     json_decref(rows);
 }
 

@@ -12,6 +12,7 @@
 #define REC_RULES(X)                                                                               \
     X(COMPILES, compiles)     /* programs are still compiled in the recording's later half */      \
     X(READS, reads)           /* steps read values, and the device waits for what follows */       \
+    X(PREEMPTED, preempted)   /* the thread is ready, and others have the core */                  \
     X(HOST, host)             /* the device waits while the framework works on a CPU */            \
     X(EXECUTIONS, executions) /* a step is several executions, each with its fixed cost */         \
     X(DISPATCH, dispatch)     /* the device waits while something is submitted to it */            \

@@ -198,6 +198,8 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     rec_late_compiles late;
     json_object_set_new(o, "late_compiles",
                         rec_compiles_late(steps->process, &late) ? late_json(&late) : json_null());
+    json_object_set_new(o, "ready",
+                        steps->delays ? figure_json(rec_steps_ready(steps)) : json_null());
     bn_text_free(&path);
     return o;
 }

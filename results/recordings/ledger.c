@@ -61,10 +61,12 @@ typedef struct sweep {
     uint32_t helpers[MOST_HELPERS]; /* threads */
     size_t helper_count;
     rec_clock main, helper[MOST_HELPERS];
+    rec_ready ready; /* of the main thread */
     /* Where the sweep is. */
     int64_t open[OF_DEVICE + 1][REC_PART_COUNT];
     rec_step *step;
-    uint64_t cpu_main, cpu_helper; /* at the interval's begin */
+    uint64_t cpu_main, cpu_helper;     /* at the interval's begin */
+    uint64_t ready_outside, ready_all; /* likewise */
     /* The interval: time outside of the main thread's calls, [device works] by what the helpers
      * did meanwhile; REC_PART_IDLE: nothing. */
     uint64_t outside[2][REC_PART_COUNT];
@@ -285,9 +287,17 @@ static void give_out(sweep *s, const uint64_t *part, const uint64_t *gap)
     }
 }
 
-/* Gives the time outside of calls to the parts of the step: ON of it on a CPU, and HELPED on the
- * helpers' at most. */
-static void share_out(sweep *s, uint64_t on, uint64_t helped)
+/* Of the GAP that nothing else explains, the part of READY: host work and it share that as they
+ * share the time. */
+static uint64_t ready_gap(uint64_t gap, uint64_t host, uint64_t ready)
+{
+    const uint64_t share = share_of(gap, ready, host + ready);
+    return share < ready ? share : ready;
+}
+
+/* Gives the time outside of calls to the parts of the step: ON of it on a CPU, READY at most kept
+ * from one, and HELPED on the helpers' at most. */
+static void share_out(sweep *s, uint64_t on, uint64_t ready, uint64_t helped)
 {
     uint64_t part[REC_PART_COUNT] = {0}, gap[REC_PART_COUNT] = {0}, whole = 0, idle = 0;
     for (int i = 0; i < REC_PART_COUNT; i++) {
@@ -296,6 +306,7 @@ static void share_out(sweep *s, uint64_t on, uint64_t helped)
     }
     uint64_t off = whole;
     uint64_t host = take(&off, on), gaps = 0;
+    part[REC_PART_READY] = take(&off, ready);
     for (size_t i = 0; i < CALLS; i++) {
         const rec_part of = calls[i];
         const uint64_t quiet = s->outside[0][of], all = quiet + s->outside[1][of];
@@ -320,7 +331,9 @@ static void share_out(sweep *s, uint64_t on, uint64_t helped)
     gap[REC_PART_IDLE] += off;
     gaps += off;
     part[REC_PART_HOST] += host;
-    gap[REC_PART_HOST] += idle - gaps;
+    gap[REC_PART_READY] = ready_gap(idle - gaps, host, part[REC_PART_READY]);
+    gap[REC_PART_HOST] += idle - gaps - gap[REC_PART_READY];
+    s->step->ready_ns += part[REC_PART_READY];
     give_out(s, part, gap);
 }
 
@@ -328,8 +341,15 @@ static void share_out(sweep *s, uint64_t on, uint64_t helped)
 static void close_interval(sweep *s, uint64_t time)
 {
     const uint64_t own = rec_clock_at(&s->main, time), helper = helpers_at(s, time);
-    if (s->step)
-        share_out(s, own - s->cpu_main, helper - s->cpu_helper);
+    const uint64_t outside = rec_clock_at(&s->ready.outside, time);
+    const uint64_t all = rec_clock_at(&s->ready.all, time);
+    const uint64_t ready = outside - s->ready_outside, in_all = all - s->ready_all;
+    if (s->step) {
+        share_out(s, own - s->cpu_main, ready, helper - s->cpu_helper);
+        s->step->ready_ns += in_all > ready ? in_all - ready : 0;
+    }
+    s->ready_outside = outside;
+    s->ready_all = all;
     s->cpu_main = own;
     s->cpu_helper = helper;
     for (int i = 0; i < REC_PART_COUNT; i++)
@@ -554,6 +574,9 @@ static bn_code make_clocks(sweep *s, bn_status *st)
     bn_code code = rec_clock_make(p, s->steps->main_thread, of_main, &s->main, st);
     for (size_t i = 0; i < s->helper_count && code == BN_OK; i++)
         code = rec_clock_make(p, s->helpers[i], false, &s->helper[i], st);
+    if (code == BN_OK)
+        code = rec_ready_make(p, s->steps->main_thread, of_main, &s->ready, st);
+    s->steps->delays = s->steps->cpu_clocks && s->ready.known;
     return code;
 }
 
@@ -581,6 +604,7 @@ bn_code rec_ledger_fill(rec_steps *steps, bn_status *st)
     if (s->failed)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ledger");
     rec_clock_free(&s->main);
+    rec_ready_free(&s->ready);
     for (size_t i = 0; i < s->helper_count; i++)
         rec_clock_free(&s->helper[i]);
     free(s->device);

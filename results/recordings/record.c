@@ -96,6 +96,7 @@ static bn_part part_of(rec_part part, bool cpu_clocks)
         return BN_PART_COMPILE;
     case REC_PART_WAIT:
         return BN_PART_WAIT;
+    case REC_PART_READY:
     case REC_PART_IDLE:
     case REC_PART_COUNT:
         break;
@@ -482,7 +483,8 @@ static json_t *phases_of_steps(const rec_steps *steps)
         for (int part = 0; part < REC_PART_COUNT; part++)
             gap[part] += steps->list[i].gap_ns[part];
     }
-    const uint64_t host = gap[REC_PART_HOST], idle = gap[REC_PART_IDLE];
+    const uint64_t host = gap[REC_PART_HOST];
+    const uint64_t idle = gap[REC_PART_IDLE] + gap[REC_PART_READY];
     return json_pack("{sI so sI sI sI sI sI}", "wall_ns", (json_int_t)wall, "device_ns",
                      steps->completions ? json_integer((json_int_t)busy) : json_null(), "input_ns",
                      (json_int_t)gap[REC_PART_TRANSFER], "tracing_ns",

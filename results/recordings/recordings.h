@@ -161,6 +161,23 @@ typedef struct rec_call {
     bool loaded; /* of compiles: it loaded an executable that was compiled before */
 } rec_call;
 
+/* How long a thread had been ready without running, by the kernel's count, at one reading. */
+typedef struct rec_delay {
+    uint64_t time_ns;
+    uint64_t from_ns;  /* the reading before: what it grew by, it grew behind that; 0: none */
+    uint64_t total_ns; /* since the thread began */
+    uint32_t thread;   /* index */
+} rec_delay;
+
+/* The program said where it is: runtime/record/mark.h. */
+typedef struct rec_marker {
+    uint64_t time_ns;
+    int64_t number;   /* the program's own */
+    const char *name; /* "": none */
+    uint32_t thread;  /* index */
+    uint8_t what;     /* enum record_mark_kind */
+} rec_marker;
+
 /* Whether the host reads a value by CALL. */
 static inline bool rec_call_reads(const rec_call *call)
 {
@@ -169,9 +186,10 @@ static inline bool rec_call_reads(const rec_call *call)
 
 /*
  * A process. Its arrays are in order of the slots but for EXECUTIONS and CALLS, which are in order
- * of BEGIN_NS. They take about as much memory as its events do on disk, and the analysis of
- * steps as much again; a recording made to take much, of handles that are never destroyed, takes
- * ten to twenty times that. Reading needs 8 MiB more.
+ * of BEGIN_NS, MARKS, in order of TIME_NS, and DELAYS, in order of threads and then of TIME_NS.
+ * They take about as much memory as its events do on disk, and the analysis of steps as much again;
+ * a recording made to take much, of handles that are never destroyed, takes ten to twenty times
+ * that. Reading needs 8 MiB more.
  */
 typedef struct rec_process {
     const char *folder; /* its name in the recording's folder, made plain */
@@ -211,9 +229,11 @@ typedef struct rec_process {
     rec_buffer *buffers;
     rec_call *calls;
     uint32_t *operands;
+    rec_delay *delays; /* of a thread without one nothing is known */
+    rec_marker *marks;
     size_t plugin_count, device_count, thread_count, type_count, program_count, executable_count,
         executable_device_count, execution_count, span_count, buffer_count, call_count,
-        operand_count;
+        operand_count, delay_count, mark_count;
     rec_profile profile; /* bench record --profile */
     void *owned;         /* of the reader */
 } rec_process;
@@ -298,6 +318,7 @@ BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_p
     X(COMPILE, "compile")    /* in compilations */                                                 \
     X(WAIT, "waits")         /* in Event_Await or a call that reads a value where it is, or off    \
                               * the CPU while the device worked */                                 \
+    X(READY, "ready")        /* ready and not run outside of calls: others had the cores */        \
     X(IDLE, "idle")          /* off the CPU while the device did not work: a loader, a sleep */
 typedef enum rec_part {
 #define X(member, name) REC_PART_##member,
@@ -331,6 +352,8 @@ typedef struct rec_step {
     uint64_t gap_ns[REC_PART_COUNT];  /* of them, while the device did not work: sum to WALL_NS less
                                          BUSY_NS */
     uint64_t busy_ns;                 /* a device of the steps worked */
+    uint64_t ready_ns; /* the ledger's thread was ready and not run: REC_PART_READY, and what of its
+                          calls was */
     bool ahead; /* the next step's first execution began before this one's last had ended */
 } rec_step;
 
@@ -412,6 +435,7 @@ typedef struct rec_steps {
     size_t found, with_compiles, profiled, warming, unlike;
     uint64_t compile_ns;          /* in those with compiles */
     bool cpu_clocks, completions; /* where not, host work, waits and idle cannot be separated */
+    bool delays;                  /* where not, READY is part of waits and idle */
     uint32_t dispatch_thread;     /* index of the thread with most executions */
     uint32_t main_thread;         /* that the ledger is of, index */
     rec_step_program *programs;   /* in the order of a step */
@@ -464,6 +488,7 @@ rec_step rec_steps_sample(const rec_steps *steps, size_t index);
 
 rec_figure rec_steps_wall(const rec_steps *steps);
 rec_figure rec_steps_busy(const rec_steps *steps);
+rec_figure rec_steps_ready(const rec_steps *steps); /* ready_ns; where DELAYS */
 rec_figure rec_steps_part(const rec_steps *steps, rec_part part);
 rec_figure rec_steps_gap(const rec_steps *steps, rec_part part);
 

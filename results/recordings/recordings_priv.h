@@ -78,7 +78,7 @@ typedef struct rec_belief {
 typedef struct rec_room {
     size_t plugins, devices, threads, types, programs, executables, executable_devices, executions,
         spans, buffers, calls, operands, completions, beliefs, command, frameworks, errors, lies,
-        notes;
+        notes, delays, marks;
 } rec_room;
 
 typedef struct rec_builder {
@@ -89,6 +89,7 @@ typedef struct rec_builder {
     rec_map threads;                       /* by number + 1 */
     rec_map types, programs;               /* by a hash of what they are */
     rec_map number_executions, number_calls;
+    rec_map mark_names; /* by a hash of a name: a mark that has it */
     rec_completion *completions;
     size_t completion_count;
     rec_belief *beliefs; /* by executable; those of the last ones may not be there yet */
@@ -109,6 +110,9 @@ bool rec_build_execute(rec_builder *builder, const rec_item *item);
 bool rec_build_buffer(rec_builder *builder, const rec_item *item);
 bool rec_build_buffer_end(rec_builder *builder, const rec_item *item);
 bool rec_build_transfer(rec_builder *builder, const rec_item *item);
+bool rec_build_delay(rec_builder *builder, const rec_item *item);
+bool rec_build_mark(rec_builder *builder, const rec_item *item);
+void rec_build_order_delays(rec_process *process);
 /* When all events were taken: completions, order by begin, starts on the devices. */
 void rec_build_end(rec_builder *builder, uint32_t main_number);
 
@@ -204,8 +208,21 @@ void rec_clock_free(rec_clock *clock);
 /* At TIME, which never goes back from call to call. */
 uint64_t rec_clock_at(rec_clock *clock, uint64_t time);
 
-/* Fills part_ns, gap_ns, busy_ns of the steps, whose first, executions, begin_ns and wall_ns are
- * known, gap_ns of their programs, whose rows are there, and BEFORE. */
+/* Time that a thread was ready and not run, as lines like a clock's. */
+typedef struct rec_ready {
+    rec_clock outside; /* of its calls */
+    rec_clock all;
+    bool known;
+} rec_ready;
+
+/* Of thread THREAD, as rec_clock_make. What the delay grew by between two readings is given to the
+ * time off the CPU between them; what that cannot hold, to the time behind. */
+BN_MUST_USE bn_code rec_ready_make(const rec_process *process, uint32_t thread, bool main,
+                                   rec_ready *ready, bn_status *st);
+void rec_ready_free(rec_ready *ready);
+
+/* Fills part_ns, gap_ns, busy_ns, ready_ns of the steps, whose first, executions, begin_ns and
+ * wall_ns are known, gap_ns of their programs, whose rows are there, and BEFORE. */
 BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
 
 /* ---- cycles of steps (cycle.c) ---------------------------------------------------------- */

@@ -266,7 +266,7 @@ rec_step rec_steps_sample(const rec_steps *steps, size_t index)
     rec_step mean = list[0];
     if (cycle == 1)
         return mean;
-    mean.busy_ns = mean.wall_ns = 0;
+    mean.busy_ns = mean.ready_ns = mean.wall_ns = 0;
     for (int k = 0; k < REC_PART_COUNT; k++) {
         uint64_t part = 0, gap = 0;
         for (size_t i = 0; i < cycle; i++) {
@@ -277,9 +277,12 @@ rec_step rec_steps_sample(const rec_steps *steps, size_t index)
         mean.gap_ns[k] = gap / cycle;
         mean.wall_ns += mean.part_ns[k];
     }
-    for (size_t i = 0; i < cycle; i++)
+    for (size_t i = 0; i < cycle; i++) {
         mean.busy_ns += list[i].busy_ns;
+        mean.ready_ns += list[i].ready_ns;
+    }
     mean.busy_ns /= cycle;
+    mean.ready_ns /= cycle;
     return mean;
 }
 
@@ -331,6 +334,11 @@ rec_figure rec_steps_wall(const rec_steps *steps)
 rec_figure rec_steps_busy(const rec_steps *steps)
 {
     return figure_of(steps, offsetof(rec_step, busy_ns));
+}
+
+rec_figure rec_steps_ready(const rec_steps *steps)
+{
+    return figure_of(steps, offsetof(rec_step, ready_ns));
 }
 
 rec_figure rec_steps_part(const rec_steps *steps, rec_part part)

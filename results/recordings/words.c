@@ -41,6 +41,7 @@ static void put_gaps(const rec_steps *s, double wall_ns, bn_text *out)
         [REC_PART_READ] = "in reads",
         [REC_PART_COMPILE] = "in compilations",
         [REC_PART_WAIT] = "in waits (Event_Await, or a value that is read where it is)",
+        [REC_PART_READY] = "while other threads or programs had the core",
         [REC_PART_IDLE] = "while nothing ran (a loader, a sleep, a lock)",
     };
     bool done[REC_PART_COUNT] = {false};

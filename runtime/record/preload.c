@@ -16,8 +16,6 @@
 
 #include <dlfcn.h>
 
-const char record_mark[] = "bench's recorder";
-
 #if defined(__clang__)
 #define JUMPS RECORD_BARE
 #define JUMP  __attribute__((musttail)) return
@@ -31,8 +29,7 @@ const char record_mark[] = "bench's recorder";
 static bool is_ours(const void *symbol)
 {
     Dl_info there, here;
-    return dladdr(symbol, &there) && dladdr(record_mark, &here) &&
-           there.dli_fbase == here.dli_fbase;
+    return dladdr(symbol, &there) && dladdr(record_plugins, &here) && there.dli_fbase == here.dli_fbase;
 }
 
 /* Keeps the library that has SYMBOL in memory. The plugin's table was copied, and callers keep the
@@ -63,7 +60,7 @@ static void *answer_for(void *library, void *symbol)
         return NULL;
     /* Another copy of the recorder records by itself. A search that finds none is no error of the
      * caller's, who may ask for one. */
-    bool copy = named && record_symbol(library, "record_mark");
+    bool copy = named && record_symbol(library, RECORD_SYMBOL);
     (void)dlerror();
     if (copy)
         return symbol;
