@@ -191,17 +191,14 @@ static bn_code find_plugin(const char *program, job_interposer *interposer, bn_s
 
 /* ---- the recorder --------------------------------------------------------------------------- */
 
-/* The number of devices of a CPU plugin's client: XLA's makes four where JAX' own makes one, and no
- * framework sets it. The recorder does, so that no file is needed that others might replace. */
+/* A CPU plugin's client makes one device where the program asks for no number: XLA's makes four
+ * where JAX' own makes one, and no framework sets it. The recorder does, so that no file is needed
+ * that others might replace. */
 static bn_code set_cpu_devices(job_interposer *interposer, bn_status *st)
 {
-    const long asked = strtol(variable("JAX_NUM_CPU_DEVICES"), NULL, 10);
-    char number[32];
-    if (!job_usual_option(interposer->runtime, interposer->plugin) ||
-        strstr(variable("XLA_FLAGS"), "xla_force_host_platform_device_count"))
-        return BN_OK;
-    snprintf(number, sizeof number, "%ld", asked > 0 && asked < 4096 ? asked : 1);
-    return set_variable(interposer, RECORD_ENV_CPU_DEVICES, number, st);
+    return job_usual_option(interposer->runtime, interposer->plugin)
+               ? set_variable(interposer, RECORD_ENV_CPU_DEVICES, "1", st)
+               : BN_OK;
 }
 
 /* ---- JAX ---------------------------------------------------------------------------------- */

@@ -215,6 +215,8 @@ typedef struct rec_process {
     const char *const *frameworks; /* all of them; ends with NULL */
     const char *const *errors;     /* what plugins said of failures, at most 100; ends with NULL */
     const char *const *lies;       /* answers of plugins that cannot be; likewise */
+    /* What the program wanted and did not get, of the recorder: "IDENTIFIER: words"; likewise. */
+    const char *const *notes;
     uint64_t failures;             /* calls that failed */
     bool cpu_clocks;               /* whether any call has CPU clocks */
     bool completions;              /* whether any execution has a completion */

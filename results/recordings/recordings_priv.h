@@ -78,7 +78,7 @@ typedef struct rec_belief {
 typedef struct rec_room {
     size_t plugins, devices, threads, types, programs, executables, executable_devices, executions,
         spans, buffers, calls, operands, completions, beliefs, command, frameworks, errors, lies,
-        delays, marks;
+        notes, delays, marks;
 } rec_room;
 
 typedef struct rec_builder {
@@ -94,8 +94,8 @@ typedef struct rec_builder {
     size_t completion_count;
     rec_belief *beliefs; /* by executable; those of the last ones may not be there yet */
     size_t belief_count;
-    const char **command, **frameworks, **errors, **lies; /* the process's own */
-    size_t command_count, framework_count, error_count, lie_count;
+    const char **command, **frameworks, **errors, **lies, **notes; /* the process's own */
+    size_t command_count, framework_count, error_count, lie_count, note_count;
     /* Seed of the hash maps, random: nobody can write a recording whose keys collide. */
     uint64_t seed;
     bool failed; /* no memory, or more things than indices */
