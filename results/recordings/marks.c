@@ -111,6 +111,9 @@ static bn_code try_window(const rec_sequence *q, window w, bool loosely, uint32_
         return code;
     const double cost = cost_of(q, &period, at);
     const bool shorter = period.length < best->length;
+    /* A part of a step is shorter, too, but leaves something out everywhere. */
+    if (shorter && best->whole && !period.whole)
+        return BN_OK;
     if (!best->length || (shorter ? cost >= AS_GOOD * *best_cost : AS_GOOD * cost > *best_cost)) {
         *best = period;
         *best_cost = cost;
@@ -372,31 +375,55 @@ static bn_code mark_begins(const rec_sequence *q, const rec_names *names, const 
 
 /* ---- all ways ----------------------------------------------------------------------------- */
 
-/* By the state, by a name, or by a period. */
+/* Whether PERIOD is a better step than the program NAMED: that stands in it more than once, as an
+ * op that a request executes again and again, or not at all, and the period costs more. */
+static bool is_better(const rec_sequence *q, const rec_names *names, const rec_period *period,
+                      uint32_t named, uint32_t *at)
+{
+    const uint32_t name = names->name[named];
+    uint32_t count = 0;
+    double cost = 0;
+    for (uint32_t i = 0; i < period->length; i++)
+        count += names->name[q->programs[period->first + i]] == name;
+    for (uint32_t i = 0; i < q->count; i++)
+        cost += names->name[q->programs[i]] == name ? q->costs[i] : 0;
+    return count > 1 || (count == 0 && period->length && cost_of(q, period, at) > cost);
+}
+
+/* A loop without state: by the name that has most of the costs, or by a period. */
+static bn_code look_without_state(const rec_sequence *q, const rec_names *names, uint32_t *at,
+                                  rec_marks *marks, bn_status *st)
+{
+    rec_period period = {0};
+    size_t count = 0;
+    bn_code code = mark_main_name(q, names, at, &count, st);
+    uint32_t *room = malloc(((size_t)q->count + 1) * sizeof *room);
+    if (code == BN_OK && !room)
+        code = no_memory(st);
+    if (code == BN_OK)
+        code = find_period(q, room, &period, st);
+    if (code == BN_OK && count > 1 && !is_better(q, names, &period, q->programs[at[0]], room)) {
+        marks->found = REC_FOUND_NAME;
+        marks->state.program = q->programs[at[0]];
+        code = mark_begins(q, names, at, count, marks, st);
+    } else if (code == BN_OK && period.length) {
+        marks->found = REC_FOUND_PERIOD;
+        mark_period(q, &period, phase_of(q, &period), room, marks);
+    }
+    free(room);
+    return code;
+}
+
 static bn_code look_for(const rec_sequence *q, const rec_names *names, uint32_t *at,
                         rec_marks *marks, bn_status *st)
 {
-    rec_period period;
-    size_t count = 0;
     bn_code code = rec_state_find(q, names, at, &marks->state, st);
-    marks->found = REC_FOUND_STATE;
-    if (code == BN_OK && marks->state.count > 1)
+    if (code == BN_OK && marks->state.count > 1) {
+        marks->found = REC_FOUND_STATE;
         return mark_begins(q, names, at, marks->state.count, marks, st);
-    marks->state = (rec_state){.program = REC_NONE, .unclear = REC_NONE};
-    if (code == BN_OK)
-        code = mark_main_name(q, names, at, &count, st);
-    marks->found = REC_FOUND_NAME;
-    if (code == BN_OK && count > 1) {
-        marks->state.program = q->programs[at[0]];
-        return mark_begins(q, names, at, count, marks, st);
     }
-    if (code != BN_OK)
-        return code;
-    code = find_period(q, at, &period, st);
-    marks->found = REC_FOUND_PERIOD;
-    if (code == BN_OK && period.length)
-        mark_period(q, &period, phase_of(q, &period), at, marks);
-    return code;
+    marks->state = (rec_state){.program = REC_NONE, .unclear = REC_NONE};
+    return code == BN_OK ? look_without_state(q, names, at, marks, st) : code;
 }
 
 /* ---- the program's own marks -------------------------------------------------------------- */

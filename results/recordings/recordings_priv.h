@@ -157,6 +157,7 @@ void rec_names_free(rec_names *names);
 typedef struct rec_period {
     uint32_t first;  /* position of one of its occurrences */
     uint32_t length; /* executions; 0: there is none */
+    bool whole;      /* its window has nothing else */
 } rec_period;
 
 /* The executions of one device, in order. */

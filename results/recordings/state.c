@@ -30,6 +30,8 @@
 /* A series has so many marks, and of several chains so many each: activations have fewer. */
 #define LEAST_SERIES    3
 #define LEAST_EACH      4
+/* Places of chains at which the weights of layers are looked for. */
+#define MOST_PLACES     32
 /* A loop has so many, and so many bytes of state or so many marks a chain. */
 #define LEAST_MARKS     5
 #define LEAST_BYTES     64
@@ -420,6 +422,47 @@ static uint64_t span_between(const finder *f, uint32_t first, uint32_t last)
     return span ? span : 1;
 }
 
+static bool takes(const finder *f, uint32_t at, uint32_t buffer)
+{
+    const rec_execution *e = &f->p->executions[f->q->order[at]];
+    const uint32_t device = device_of(f, e);
+    for (uint32_t i = 0; i < e->arguments; i++)
+        if (rec_argument(f->p, e, device, i) == buffer)
+            return true;
+    return false;
+}
+
+/* Whether the executions at A and B take a buffer that the one at OTHER does not. */
+static bool share_own(const finder *f, uint32_t a, uint32_t b, uint32_t other)
+{
+    const rec_execution *e = &f->p->executions[f->q->order[a]];
+    const uint32_t device = device_of(f, e);
+    for (uint32_t i = 0; i < e->arguments; i++) {
+        const uint32_t buffer = rec_argument(f->p, e, device, i);
+        if (buffer != REC_NONE && takes(f, b, buffer) && !takes(f, other, buffer))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the chains of S are activations that pass through layers, op by op: the same place of two
+ * chains takes the same weights, and the next place others. Each step of a loop takes the same. */
+static bool passes_layers(const finder *f, const series *s)
+{
+    const chain *a = &f->chains[s->first];
+    if (a->next == REC_NONE)
+        return false;
+    const chain *b = &f->chains[a->next];
+    const uint32_t marks = a->marks < b->marks ? a->marks : b->marks;
+    uint32_t looked = 0, own = 0;
+    for (uint32_t i = 0; i + 1 < marks && looked < MOST_PLACES; i++) {
+        looked++;
+        own +=
+            share_own(f, f->marks[a->mark + i], f->marks[b->mark + i], f->marks[a->mark + i + 1]);
+    }
+    return looked > 0 && 2 * own >= looked;
+}
+
 static bool make_series(finder *f)
 {
     size_t count = 0, kept = 0, open = 0;
@@ -434,6 +477,8 @@ static bool make_series(finder *f)
     for (size_t i = 0; made && i < f->series_count; i++) {
         series s = f->series[i];
         if (s.marks < LEAST_SERIES || (s.parts > 1 && s.marks < LEAST_EACH * (uint64_t)s.parts))
+            continue;
+        if (passes_layers(f, &s))
             continue;
         s.span_ns = span_between(f, f->marks[f->chains[s.first].mark], s.end);
         f->series[kept++] = s;

@@ -357,6 +357,37 @@ static void requests_are_found_by_name(void **state)
     lose(&f);
 }
 
+/* Twelve layers of three ops and one op more: the heaviest op is no request. */
+static void requests_op_by_op_are_a_period(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program dot = compile(&p, "jit_dot", 8, 1), add = compile(&p, "jit_add", 8, 1);
+    const play_program relu = compile(&p, "jit_relu", 8, 1), top = compile(&p, "jit_top", 1, 1);
+    const play_program weights = compile(&p, "jit_weights", 64, 1);
+    uint64_t w[12];
+    for (int k = 0; k < 12; k++)
+        w[k] = call(&p, &weights, batch(&p, 8), 0);
+    for (int i = 0; i < 50; i++) {
+        uint64_t x = batch(&p, 8);
+        for (int k = 0; k < 12; k++) {
+            const uint64_t y = call(&p, &dot, x, w[k]), z = call(&p, &add, y, w[k]);
+            const uint64_t before = x;
+            x = call(&p, &relu, z, 0);
+            play_destroy(&p, before, 0);
+            play_destroy(&p, y, 0);
+            play_destroy(&p, z, 0);
+        }
+        look(&p, &top, x, 0);
+        play_destroy(&p, x, 0);
+    }
+    found f = find(&p, NULL);
+    assert_int_equal(f.steps->executions_per_step, 37);
+    assert_int_equal(f.steps->marks, 50);
+    lose(&f);
+}
+
 /* A key of eight bytes is renewed op by op while a model is evaluated. */
 static void a_random_key_is_no_state_of_an_evaluation(void **state)
 {
@@ -484,6 +515,7 @@ int main(void)
         cmocka_unit_test(numbered_graphs_are_variants),
         cmocka_unit_test(a_cache_for_each_request_makes_tokens_steps),
         cmocka_unit_test(requests_are_found_by_name),
+        cmocka_unit_test(requests_op_by_op_are_a_period),
         cmocka_unit_test(a_random_key_is_no_state_of_an_evaluation),
         cmocka_unit_test(marks_beat_guesses),
         cmocka_unit_test(phases_are_no_steps),
