@@ -390,6 +390,22 @@ static bool is_better(const rec_sequence *q, const rec_names *names, const rec_p
     return count > 1 || (count == 0 && period->length && cost_of(q, period, at) > cost);
 }
 
+/* Puts the executions of a program that stands in PERIOD once into AT; how many. 0: none does. */
+static size_t list_single(const rec_sequence *q, const rec_period *period, uint32_t *at)
+{
+    const uint32_t *template = q->programs + period->first;
+    size_t count = 0;
+    for (uint32_t i = 0; i < period->length && count == 0; i++) {
+        uint32_t times = 0;
+        for (uint32_t k = 0; k < period->length && times < 2; k++)
+            times += template[k] == template[i];
+        for (uint32_t k = 0; times == 1 && k < q->count; k++)
+            if (q->programs[k] == template[i])
+                at[count++] = k;
+    }
+    return count;
+}
+
 /* A loop without state: by the name that has most of the costs, or by a period. */
 static bn_code look_without_state(const rec_sequence *q, const rec_names *names, uint32_t *at,
                                   rec_marks *marks, bn_status *st)
@@ -408,7 +424,12 @@ static bn_code look_without_state(const rec_sequence *q, const rec_names *names,
         code = mark_begins(q, names, at, count, marks, st);
     } else if (code == BN_OK && period.length) {
         marks->found = REC_FOUND_PERIOD;
-        mark_period(q, &period, phase_of(q, &period), room, marks);
+        /* Nothing else runs in its window, so one of its programs counts the steps. */
+        count = period.whole ? list_single(q, &period, at) : 0;
+        if (count > 1)
+            code = mark_begins(q, names, at, count, marks, st);
+        else
+            mark_period(q, &period, phase_of(q, &period), room, marks);
     }
     free(room);
     return code;
