@@ -82,14 +82,38 @@ static void put_ledger(const rec_steps *steps, res_format format, bn_text *out)
         const rec_figure part = rec_steps_part(steps, (rec_part)i);
         const double gap = rec_steps_gap(steps, (rec_part)i).mean_ns;
         idle += gap;
-        /* Most steady steps compile nothing, and many copy nothing back. */
-        if ((i != REC_PART_COMPILE && i != REC_PART_READ) || part.mean_ns > 0)
+        /* Most steady steps compile nothing, many copy nothing back, and have the core. */
+        const bool rare = i == REC_PART_COMPILE || i == REC_PART_READ || i == REC_PART_READY;
+        if (!rare || part.mean_ns > 0)
             put_figure(rows, rec_part_name((rec_part)i), part, wall.mean_ns,
                        steps->completions ? gap : nan);
     }
     put_figure(rows, "wall", wall, wall.mean_ns, steps->completions ? idle : nan);
     if (steps->completions)
         put_figure(rows, "device busy", rec_steps_busy(steps), wall.mean_ns, nan);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
+}
+
+/* ---- the whole run ------------------------------------------------------------------------ */
+
+static void put_run(const rec_run *run, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {{"run", false}, {"time", true}, {"share", true}};
+    const double all = (double)(run->end_ns - run->begin_ns);
+    json_t *rows = json_array();
+    for (int i = 0; i < REC_RUN_PART_COUNT; i++) {
+        if (run->part_ns[i] <= 0)
+            continue;
+        json_t *row = add_row(rows);
+        res_sheet_put(row, "%s", rec_run_name((rec_run_part)i));
+        res_sheet_put(row, "%s", time_cell(run->part_ns[i]).text);
+        res_sheet_put(row, "%s", percent_cell(run->part_ns[i], all).text);
+    }
+    json_t *row = add_row(rows);
+    res_sheet_put(row, "all");
+    res_sheet_put(row, "%s", time_cell(all).text);
+    res_sheet_put(row, "%s", percent_cell(all, all).text);
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
     json_decref(rows);
 }
@@ -236,29 +260,31 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
 
 /* ---- gaps ------------------------------------------------------------------------------- */
 
-/* A row of NAME: the parts GAP of a gap, by what caused them. */
-static void put_gap(json_t *rows, const char *name, size_t most, const double *gap)
+/* A row of NAME: the parts GAP of a gap, by what caused them; READY where that is known. */
+static void put_gap(json_t *rows, const char *name, size_t most, const double *gap, bool ready)
 {
     const double pjrt = gap[REC_PART_DISPATCH] + gap[REC_PART_TRANSFER] + gap[REC_PART_READ] +
                         gap[REC_PART_COMPILE];
+    const double off = gap[REC_PART_READY] + gap[REC_PART_IDLE];
     json_t *row = add_row(rows);
     put_name(row, name, most);
-    res_sheet_put(
-        row, "%s",
-        time_cell(gap[REC_PART_HOST] + pjrt + gap[REC_PART_WAIT] + gap[REC_PART_IDLE]).text);
+    res_sheet_put(row, "%s", time_cell(gap[REC_PART_HOST] + pjrt + gap[REC_PART_WAIT] + off).text);
     res_sheet_put(row, "%s", time_cell(gap[REC_PART_HOST]).text);
     res_sheet_put(row, "%s", time_cell(pjrt).text);
     res_sheet_put(row, "%s", time_cell(gap[REC_PART_WAIT]).text);
     res_sheet_put(row, "%s", time_cell(gap[REC_PART_IDLE]).text);
+    if (ready)
+        res_sheet_put(row, "%s", time_cell(gap[REC_PART_READY]).text);
 }
 
 /* The host's work during the device's gaps, by the program that came next. Programs that
  * put_programs leaves out share a row. */
 static void put_gaps(const rec_steps *steps, res_format format, bn_text *out)
 {
-    static const res_sheet_column columns[] = {{"gap before", false}, {"a step", true},
-                                               {"framework", true},   {"PJRT", true},
-                                               {"waits", true},       {"idle", true}};
+    static const res_sheet_column columns[] = {
+        {"gap before", false}, {"a step", true}, {"framework", true}, {"PJRT", true},
+        {"waits", true},       {"idle", true},   {"ready", true}};
+    const size_t column_count = sizeof columns / sizeof *columns - (steps->delays ? 0 : 1);
     const bool whole = !res_format_is_text(format);
     double all[REC_PART_COUNT] = {0}, others[REC_PART_COUNT] = {0};
     size_t shown[MOST_PROGRAMS];
@@ -274,16 +300,76 @@ static void put_gaps(const rec_steps *steps, res_format format, bn_text *out)
         }
         if (has_row)
             put_gap(rows, program->name[0] ? program->name : program->hash, whole ? 199 : MOST_NAME,
-                    p->gap_ns);
+                    p->gap_ns, steps->delays);
     }
     if (!whole && steps->program_count > MOST_PROGRAMS)
-        put_gap(rows, "other programs", MOST_NAME, others);
-    put_gap(rows, "all", MOST_NAME, all);
-    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+        put_gap(rows, "other programs", MOST_NAME, others, steps->delays);
+    put_gap(rows, "all", MOST_NAME, all, steps->delays);
+    res_sheet_write(columns, column_count, rows, format, out);
     json_decref(rows);
 }
 
 /* ---- words ------------------------------------------------------------------------------ */
+
+/* What says where a step begins, and how many there are. */
+static void put_way(const rec_steps *steps, bn_text *out)
+{
+    const rec_process *p = steps->process;
+    const char *name =
+        steps->mark_program < p->program_count ? p->programs[steps->mark_program].name : "";
+    const int length = (int)rec_stem(name);
+    switch (steps->how) {
+    case REC_FOUND_STATE:
+        bn_text_printf(out,
+                       "A step is a run of %.*s, which carries the state (%.3g %s) to the next "
+                       "one.",
+                       length, name,
+                       (double)steps->state_bytes /
+                           (steps->state_bytes >= 1 << 20 ? 0x1p20 : 0x1p10),
+                       steps->state_bytes >= 1 << 20 ? "MiB" : "KiB");
+        break;
+    case REC_FOUND_NAME:
+        bn_text_printf(out, "Nothing carries a state, so a step is a request: a run of %.*s.",
+                       length, name);
+        break;
+    case REC_FOUND_PERIOD:
+        bn_text_puts(out, "A step is a sequence of programs that comes again and again.");
+        break;
+    case REC_FOUND_PROGRAM:
+        bn_text_puts(out, "A step begins with the program that you named.");
+        break;
+    case REC_FOUND_MARKS:
+        bn_text_puts(out, "The program marks its steps.");
+        break;
+    case REC_FOUND_COUNT:
+    case REC_FOUND_WAYS:
+        break;
+    }
+    bn_text_printf(out, " It has %zu step%s", steps->marks, steps->marks == 1 ? "" : "s");
+}
+
+/* Why some of them are in no figure. What ends the last one, nothing tells. */
+static void put_left_out(const rec_steps *steps, bn_text *out)
+{
+    const struct {
+        size_t count;
+        const char *why;
+    } reasons[] = {{steps->with_compiles, "compile"},
+                   {steps->profiled, "were profiled"},
+                   {steps->warming, "warm up"},
+                   {steps->unlike, "are unlike the others"},
+                   {1, "is the last one, whose end is unknown"}};
+    size_t put = 0;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].count)
+            bn_text_printf(out, "%s%zu %s", put++ ? ", " : "; left out: ", reasons[i].count,
+                           reasons[i].why);
+    bn_text_puts(out, ".");
+    if (steps->with_compiles) {
+        bn_text_puts(out, " Compiling took ");
+        bn_text_printf(out, "%s.", time_cell((double)steps->compile_ns).text);
+    }
+}
 
 /* Number and origin of the steps. */
 static void put_head(const rec_steps *steps, bn_text *out)
@@ -299,17 +385,9 @@ static void put_head(const rec_steps *steps, bn_text *out)
     if (device)
         bn_text_printf(out, ", device %lld of %s", (long long)device->id,
                        plugin && plugin->platform[0] ? plugin->platform : "an unknown platform");
-    bn_text_printf(out, ". Found %zu", steps->found);
-    if (steps->with_compiles)
-        bn_text_printf(out, ", %zu of them compile (%s)", steps->with_compiles,
-                       time_cell((double)steps->compile_ns).text);
-    if (steps->profiled)
-        bn_text_printf(out, ", %zu were profiled", steps->profiled);
-    if (steps->warming)
-        bn_text_printf(out, ", %zu warm up", steps->warming);
-    if (steps->unlike)
-        bn_text_printf(out, ", %zu are unlike the others", steps->unlike);
-    bn_text_puts(out, ".");
+    bn_text_puts(out, ". ");
+    put_way(steps, out);
+    put_left_out(steps, out);
     rec_late_compiles late;
     if (rec_compiles_late(p, &late))
         bn_text_printf(out,
@@ -360,6 +438,8 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
         bn_text_putc(out, '\n');
         put_gaps(steps, format, out);
     }
+    bn_text_putc(out, '\n');
+    put_run(&steps->run, format, out);
     if (sentences && words.data) {
         if (res_format_is_text(format)) {
             res_put_set_in(out, format, legend);

@@ -355,7 +355,7 @@ static json_t *recorded_json(const making *m)
                      "steps", (json_int_t)m->steps->count, "executions_per_step",
                      (json_int_t)m->steps->executions_per_step, "wall_ns",
                      res_json_real(s->wall_ns), "device_ns", res_json_real(s->device_ns), "chosen",
-                     m->steps->chosen);
+                     m->steps->how == REC_FOUND_PROGRAM);
 }
 
 /* Digest of the programs and their flow: the same wherever the recording lies. */

@@ -12,6 +12,7 @@
 #define REC_RULES(X)                                                                               \
     X(COMPILES, compiles)     /* programs are still compiled in the recording's later half */      \
     X(READS, reads)           /* steps read values, and the device waits for what follows */       \
+    X(PREEMPTED, preempted)   /* the thread is ready, and others have the core */                  \
     X(HOST, host)             /* the device waits while the framework works on a CPU */            \
     X(EXECUTIONS, executions) /* a step is several executions, each with its fixed cost */         \
     X(DISPATCH, dispatch)     /* the device waits while something is submitted to it */            \
@@ -53,11 +54,8 @@ typedef struct rec_checkup {
     size_t count;
 } rec_checkup;
 
-/*
- * Steps for rec_check: those of rec_steps_find or, where nothing comes again and again since shapes
- * change, those that begin with the program of the name that most device time is of; where all
- * steps compile, these. Errors are those of rec_steps_find.
- */
+/* Steps for rec_check: those of rec_steps_find; where all steps compile, these. Errors are those of
+ * rec_steps_find. */
 BN_MUST_USE bn_code rec_check_steps(const rec_recording *recording, const rec_options *options,
                                     rec_steps **steps, bn_status *st);
 

@@ -51,15 +51,6 @@ typedef struct comparing {
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-size_t rec_stem(const char *name)
-{
-    const size_t length = strlen(name);
-    size_t at = length;
-    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
-        at--;
-    return at > 1 && at < length && name[at - 1] == '.' ? at : length;
-}
-
 void rec_program_put(const rec_process *process, uint32_t program, bn_text *out)
 {
     const rec_program *p = &process->programs[program];
@@ -186,8 +177,11 @@ static void compare_compilations(comparing *c, uint64_t begin_ns, uint64_t end_n
     }
 }
 
-static bool list_compilations(comparing *c, const rec_process *p)
+/* Those of programs that steps execute, as far as anybody can tell: what an evaluation compiles is
+ * no part of a step. */
+static bool list_compilations(comparing *c, const rec_steps *steps)
 {
+    const rec_process *p = steps->process;
     *c = (comparing){.process = p,
                      .compiles = malloc((p->call_count + 1) * sizeof *c->compiles),
                      .first = malloc((p->program_count + 1) * sizeof *c->first)};
@@ -199,7 +193,8 @@ static bool list_compilations(comparing *c, const rec_process *p)
         c->first[p->executions[i].program] = (uint32_t)i;
     for (size_t i = 0; i < p->call_count; i++) {
         const rec_call *call = &p->calls[i];
-        if (call->kind == REC_CALL_COMPILE && !call->failed && call->program < p->program_count)
+        if (call->kind == REC_CALL_COMPILE && !call->failed && call->program < p->program_count &&
+            !steps->outside[call->program])
             c->compiles[c->count++] = (uint32_t)i;
     }
     return true;
@@ -268,52 +263,38 @@ static void count_compilations(const comparing *c, uint64_t from_ns, uint64_t to
                               .high = each_ns * gsl_cdf_chisq_Qinv(LEVEL / 2, 2 * k + 2) / 2};
 }
 
-/* The program of a step that takes the device, or else the call, longest. */
-static uint32_t main_program(const rec_steps *steps)
+/* A program of a step has so many variants where shapes change: then it compiles from its first
+ * steps on, and that it stops later, as all shapes were there, is no merit. */
+#define LEAST_VARIANTS 3
+
+/* The first of the steps whose compilations count. Others compile in the first half of their steps
+ * because they start. */
+static size_t first_counted(const rec_steps *steps)
 {
-    uint32_t program = REC_NONE;
-    double most = -1;
-    for (size_t i = 0; i < steps->program_count; i++) {
-        const rec_step_program *row = &steps->programs[i];
-        const double ns =
-            isnan(row->device_step_ns) ? row->call_ns * row->times : row->device_step_ns;
-        if (ns > most) {
-            most = ns;
-            program = row->program;
-        }
-    }
-    return program;
+    for (size_t i = 0; i < steps->program_count; i++)
+        if (steps->programs[i].variants >= LEAST_VARIANTS)
+            return 1;
+    return steps->marks / 2;
 }
 
-/* The index in STEPS' order of the first step: of the first execution of the main program, or of
- * one with its name, compiled for another shape. */
-static size_t first_step(const rec_steps *steps)
+static uint64_t begin_of(const rec_steps *steps, size_t number)
 {
-    const rec_process *p = steps->process;
-    const uint32_t program = main_program(steps);
-    for (size_t i = 0; program != REC_NONE && i < steps->order_count; i++) {
-        const uint32_t other = p->executions[steps->order[i]].program;
-        if (other == program || same_name(p, other, program))
-            return i;
-    }
-    return 0;
+    return steps->process->executions[steps->order[steps->begins[number]]].begin_ns;
 }
 
 bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
 {
-    const rec_process *p = steps->process;
-    const size_t first = first_step(steps), executions = steps->order_count - first;
-    const size_t half = first + executions / 2;
+    const size_t first = first_counted(steps);
     comparing c;
     *late = (rec_late){0};
-    if (executions < 4 || steps->executions_per_step == 0)
+    if (steps->marks < 4)
         return true;
-    /* A program is compiled before its first execution. */
-    const uint64_t from_ns = p->executions[steps->order[half - 1]].begin_ns;
-    const uint64_t to_ns = p->executions[steps->order[steps->order_count - 1]].begin_ns;
-    late->steps = (double)(steps->order_count - half) / steps->executions_per_step;
+    /* A program is compiled before its first execution: that is in the step before. */
+    const uint64_t from_ns = begin_of(steps, first ? first - 1 : 0);
+    const uint64_t to_ns = begin_of(steps, steps->marks - 1);
+    late->steps = (double)(steps->marks - (first ? first : 1));
     late->wall_ns = (double)(to_ns - from_ns);
-    const bool made = list_compilations(&c, p);
+    const bool made = list_compilations(&c, steps);
     if (made) {
         count_compilations(&c, from_ns, to_ns, late);
         compare_compilations(&c, from_ns, to_ns);

@@ -27,9 +27,11 @@ static void put_subject(const rec_finding *c, bn_text *out)
 
 static void put_advice(const rec_checkup *checkup, const rec_finding *c, bn_text *out)
 {
-    (void)checkup;
     bn_text_puts(out, "Prepare batches in other threads, some steps ahead.");
     rec_put_hidden(c, "That", out);
+    if (!checkup->steps->delays)
+        bn_text_puts(out, " Run delays were not recorded: it may also be that another program had "
+                          "the core.");
 }
 
 const rec_doctor_rule rec_rule_input = {

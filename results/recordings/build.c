@@ -165,6 +165,8 @@ bool rec_build_event(rec_builder *builder, const rec_item *item)
         [RECORD_TO_DEVICE] = rec_build_transfer,
         [RECORD_WAIT] = build_wait,
         [RECORD_EXECUTABLE_END] = build_executable_end,
+        [RECORD_DELAY] = rec_build_delay,
+        [RECORD_MARK] = rec_build_mark,
     };
     const uint8_t kind = item->event.kind;
     return kind < RECORD_KINDS && makers[kind] && makers[kind](builder, item);
@@ -259,13 +261,22 @@ static bool order_calls(rec_process *p, rank *ranks, uint32_t *where)
     return true;
 }
 
+static bool order_marks(rec_process *p, rank *ranks, uint32_t *where)
+{
+    for (size_t i = 0; i < p->mark_count; i++)
+        ranks[i] = (rank){p->marks[i].time_ns, (uint32_t)i};
+    return p->mark_count == 0 ||
+           arrange((char *)p->marks, p->mark_count, sizeof *p->marks, ranks, where);
+}
+
 static bool order(rec_process *p)
 {
-    const size_t most = p->execution_count > p->call_count ? p->execution_count : p->call_count;
+    size_t most = p->execution_count > p->call_count ? p->execution_count : p->call_count;
+    most = p->mark_count > most ? p->mark_count : most;
     rank *ranks = malloc((most + 1) * sizeof *ranks);
     uint32_t *where = malloc((most + 1) * sizeof *where);
-    const bool done =
-        ranks && where && order_executions(p, ranks, where) && order_calls(p, ranks, where);
+    const bool done = ranks && where && order_executions(p, ranks, where) &&
+                      order_calls(p, ranks, where) && order_marks(p, ranks, where);
     free(ranks);
     free(where);
     return done;
@@ -330,6 +341,7 @@ void rec_build_end(rec_builder *builder, uint32_t main_number)
     place_completions(builder);
     if (!order(p) || !lay_spans(p))
         builder->failed = true;
+    rec_build_order_delays(p);
     bound_times(p);
     p->main_thread = rec_map_get(&builder->threads, (uint64_t)main_number + 1);
     p->command = list_of(builder->command);

@@ -39,6 +39,8 @@ static void process_free(rec_process *p)
     free(p->buffers);
     free(p->calls);
     free(p->operands);
+    free(p->delays);
+    free(p->marks);
     rec_profile_free(&p->profile);
     if (own) {
         free(own->command);
@@ -77,6 +79,7 @@ static void builder_free(rec_builder *b)
     rec_map_free(&b->programs);
     rec_map_free(&b->number_executions);
     rec_map_free(&b->number_calls);
+    rec_map_free(&b->mark_names);
     free(b->completions);
     free(b->beliefs);
 }

@@ -5,6 +5,7 @@
  * of its host work is tracing. So all of it is "trace", and what no CPU did while no device worked
  * is "other" (docs/recording.md).
  */
+#include "results/recordings/recordings_priv.h"
 #include "results/recordings/views.h"
 
 #include <math.h>
@@ -96,6 +97,7 @@ static bn_part part_of(rec_part part, bool cpu_clocks)
         return BN_PART_COMPILE;
     case REC_PART_WAIT:
         return BN_PART_WAIT;
+    case REC_PART_READY:
     case REC_PART_IDLE:
     case REC_PART_COUNT:
         break;
@@ -129,9 +131,9 @@ static const rec_span *span_of(const rec_steps *steps, const rec_execution *exec
 }
 
 /* Adds the times of the executions in the steady steps to TO: from the begin of each, or the end of
- * the work before it, until it was both returned from and done. ROWS says of each program which one
- * of TO it is, from 1; 0: none. Those without room for samples only get their number. */
-static void take_samples(const rec_steps *steps, const uint32_t *rows, res_execution *to)
+ * the work before it, until it was both returned from and done. Those without room for samples
+ * only get their number. */
+static void take_samples(const rec_steps *steps, res_execution *to)
 {
     const rec_process *p = steps->process;
     for (size_t i = 0; i < steps->count; i++) {
@@ -139,11 +141,12 @@ static void take_samples(const rec_steps *steps, const uint32_t *rows, res_execu
         for (size_t k = step->first; k < (size_t)step->first + step->executions; k++) {
             const rec_execution *x =
                 k < steps->order_count ? &p->executions[steps->order[k]] : NULL;
-            const uint32_t row = x && x->program < p->program_count ? rows[x->program] : 0;
-            const rec_span *span = row ? span_of(steps, x) : NULL;
+            const uint32_t row =
+                x && x->program < p->program_count ? steps->row_of[x->program] : REC_NONE;
+            const rec_span *span = row != REC_NONE ? span_of(steps, x) : NULL;
             if (!span)
                 continue;
-            res_execution *of = &to[row - 1];
+            res_execution *of = &to[row];
             const uint64_t end = x->end_ns > span->complete_ns ? x->end_ns : span->complete_ns;
             if (of->pjrt_ns)
                 of->pjrt_ns[of->pjrt_count] = end > span->start_ns ? end - span->start_ns : 0;
@@ -156,12 +159,8 @@ static void take_samples(const rec_steps *steps, const uint32_t *rows, res_execu
  * as executions. */
 static bn_code fill_samples(const rec_steps *steps, res_record *record, bn_status *st)
 {
-    uint32_t *rows = calloc(steps->process->program_count + 1, sizeof *rows);
-    bool room = rows != NULL;
-    for (size_t i = 0; room && i < steps->program_count; i++)
-        rows[steps->programs[i].program] = (uint32_t)i + 1;
-    if (room)
-        take_samples(steps, rows, record->executions);
+    bool room = true;
+    take_samples(steps, record->executions);
     for (size_t i = 0; room && i < record->execution_count; i++) {
         res_execution *x = &record->executions[i];
         x->pjrt_ns = calloc(x->pjrt_count + 1, sizeof *x->pjrt_ns);
@@ -169,8 +168,7 @@ static bn_code fill_samples(const rec_steps *steps, res_record *record, bn_statu
         room = x->pjrt_ns != NULL;
     }
     if (room)
-        take_samples(steps, rows, record->executions);
-    free(rows);
+        take_samples(steps, record->executions);
     return room ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
 }
 
@@ -399,25 +397,6 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
-/* From when to when the program ran, as far as anybody can tell. What is said of a program that had
- * several processes says nothing of this one. */
-static void find_ends(const rec_recording *recording, const rec_process *p,
-                      const rec_naming *naming, uint64_t *begun, uint64_t *ended)
-{
-    const json_t *period = json_object_get(recording->about, "ended");
-    const bool alone = recording->process_count == 1;
-    *begun = naming->begun_ns;
-    *ended = naming->ended_ns;
-    if (!*begun && alone)
-        *begun = (uint64_t)json_integer_value(json_object_get(period, "begun_ns"));
-    if (!*ended && alone)
-        *ended = (uint64_t)json_integer_value(json_object_get(period, "ended_ns"));
-    if (*begun == 0 || *begun > p->begin_ns)
-        *begun = p->begin_ns;
-    if (*ended < p->last_ns || *ended > INT64_MAX)
-        *ended = p->last_ns;
-}
-
 /* For how long something was compiled between FROM and TO. Calls are in order of their begins. */
 static uint64_t compiled_ns(const rec_process *p, uint64_t from, uint64_t to)
 {
@@ -482,7 +461,8 @@ static json_t *phases_of_steps(const rec_steps *steps)
         for (int part = 0; part < REC_PART_COUNT; part++)
             gap[part] += steps->list[i].gap_ns[part];
     }
-    const uint64_t host = gap[REC_PART_HOST], idle = gap[REC_PART_IDLE];
+    const uint64_t host = gap[REC_PART_HOST];
+    const uint64_t idle = gap[REC_PART_IDLE] + gap[REC_PART_READY];
     return json_pack("{sI so sI sI sI sI sI}", "wall_ns", (json_int_t)wall, "device_ns",
                      steps->completions ? json_integer((json_int_t)busy) : json_null(), "input_ns",
                      (json_int_t)gap[REC_PART_TRANSFER], "tracing_ns",
@@ -501,7 +481,11 @@ static json_t *phases_json(const rec_recording *recording, const rec_steps *step
     const uint64_t steady = steps->list[0].begin_ns, over = last->begin_ns + last->wall_ns;
     const uint64_t ran = p->executions[0].begin_ns, first = ran < steady ? ran : steady;
     uint64_t begun, ended;
-    find_ends(recording, p, naming, &begun, &ended);
+    rec_run_ends(recording, p, &begun, &ended);
+    if (naming->begun_ns)
+        begun = naming->begun_ns < p->begin_ns ? naming->begun_ns : p->begin_ns;
+    if (naming->ended_ns)
+        ended = naming->ended_ns > p->last_ns ? naming->ended_ns : p->last_ns;
     json_t *of_steps = phases_of_steps(steps);
     const uint64_t compiled =
         less(compiled_ns(p, begun, ended), compiled_in_steps_ns(steps, steady, over));

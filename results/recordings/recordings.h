@@ -42,6 +42,9 @@ typedef struct rec_thread {
     const char *name; /* "": unknown */
 } rec_thread;
 
+/* Length of NAME without a number behind a dot, as PyTorch/XLA's "SyncTensorsGraph.102" has. */
+size_t rec_stem(const char *name);
+
 /* Type and shape of a buffer. */
 typedef struct rec_type {
     int type; /* a PJRT_Buffer_Type, as the plugin said it; 0: unknown */
@@ -161,6 +164,23 @@ typedef struct rec_call {
     bool loaded; /* of compiles: it loaded an executable that was compiled before */
 } rec_call;
 
+/* How long a thread had been ready without running, by the kernel's count, at one reading. */
+typedef struct rec_delay {
+    uint64_t time_ns;
+    uint64_t from_ns;  /* the reading before: what it grew by, it grew behind that; 0: none */
+    uint64_t total_ns; /* since the thread began */
+    uint32_t thread;   /* index */
+} rec_delay;
+
+/* The program said where it is: runtime/record/mark.h. */
+typedef struct rec_marker {
+    uint64_t time_ns;
+    int64_t number;   /* the program's own */
+    const char *name; /* "": none */
+    uint32_t thread;  /* index */
+    uint8_t what;     /* enum record_mark_kind */
+} rec_marker;
+
 /* Whether the host reads a value by CALL. */
 static inline bool rec_call_reads(const rec_call *call)
 {
@@ -169,9 +189,10 @@ static inline bool rec_call_reads(const rec_call *call)
 
 /*
  * A process. Its arrays are in order of the slots but for EXECUTIONS and CALLS, which are in order
- * of BEGIN_NS. They take about as much memory as its events do on disk, and the analysis of
- * steps as much again; a recording made to take much, of handles that are never destroyed, takes
- * ten to twenty times that. Reading needs 8 MiB more.
+ * of BEGIN_NS, MARKS, in order of TIME_NS, and DELAYS, in order of threads and then of TIME_NS.
+ * They take about as much memory as its events do on disk, and the analysis of steps as much again;
+ * a recording made to take much, of handles that are never destroyed, takes ten to twenty times
+ * that. Reading needs 8 MiB more.
  */
 typedef struct rec_process {
     const char *folder; /* its name in the recording's folder, made plain */
@@ -209,9 +230,11 @@ typedef struct rec_process {
     rec_buffer *buffers;
     rec_call *calls;
     uint32_t *operands;
+    rec_delay *delays; /* of a thread without one nothing is known */
+    rec_marker *marks;
     size_t plugin_count, device_count, thread_count, type_count, program_count, executable_count,
         executable_device_count, execution_count, span_count, buffer_count, call_count,
-        operand_count;
+        operand_count, delay_count, mark_count;
     rec_profile profile; /* bench record --profile */
     void *owned;         /* of the reader */
 } rec_process;
@@ -284,6 +307,24 @@ BN_MUST_USE bn_code rec_program_read(const rec_recording *recording, const rec_p
 BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_program *program,
                                      char **bytes, size_t *size, bn_status *st);
 
+/* ---- stretches of time (spans.c) -------------------------------------------------------- */
+
+/* Zero-initialise; release with rec_spans_free. */
+typedef struct rec_spans {
+    struct rec_stretch {
+        uint64_t from, to, before; /* BEFORE: the length of all spans before this one */
+    } * list;
+    size_t count, capacity;
+} rec_spans;
+
+/* Adds one, unless it is empty. False without memory. */
+BN_MUST_USE bool rec_spans_add(rec_spans *spans, uint64_t from, uint64_t to);
+/* When all are there: puts them in order, and joins those that overlap. */
+void rec_spans_merge(rec_spans *spans);
+/* How much of FROM to TO they cover. */
+uint64_t rec_spans_covered(const rec_spans *spans, uint64_t from, uint64_t to);
+void rec_spans_free(rec_spans *spans);
+
 /* ---- steps ------------------------------------------------------------------------------ */
 
 /* Parts of a step's wall time, which they sum to. docs/steps.md says how each nanosecond is
@@ -296,6 +337,7 @@ BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_p
     X(COMPILE, "compile")    /* in compilations */                                                 \
     X(WAIT, "waits")         /* in Event_Await or a call that reads a value where it is, or off    \
                               * the CPU while the device worked */                                 \
+    X(READY, "ready")        /* ready and not run outside of calls: others had the cores */        \
     X(IDLE, "idle")          /* off the CPU while the device did not work: a loader, a sleep */
 typedef enum rec_part {
 #define X(member, name) REC_PART_##member,
@@ -320,8 +362,26 @@ typedef struct rec_options {
     uint32_t steps;
 } rec_options;
 
-/* A step: from the begin of its first execution to that of the next step's. */
+/* How steps were found: what says where each begins. A row: member, name in JSON. */
+#define REC_FOUNDS(X)                                                                              \
+    X(PERIOD, "period")   /* a sequence of programs that comes again and again */                  \
+    X(STATE, "state")     /* the program that carries the state from step to step */               \
+    X(NAME, "name")       /* without state: the program that most of the device's time is of */    \
+    X(PROGRAM, "program") /* the one that the user named */                                        \
+    X(COUNT, "count")     /* so many steps of equally many executions, as the caller says */       \
+    X(MARKS, "marks")     /* the program itself */
+typedef enum rec_found {
+#define X(member, name) REC_FOUND_##member,
+    REC_FOUNDS(X)
+#undef X
+        REC_FOUND_WAYS
+} rec_found;
+const char *rec_found_name(rec_found found);
+
+/* A step: from the begin of its first execution to that of the next step's; with
+ * rec_steps.by_completion from the end of the work before it to that of its own. */
 typedef struct rec_step {
+    uint32_t number;            /* among all marks: see rec_steps.marks */
     uint32_t first, executions; /* rec_steps.order[first] is its first execution */
     uint64_t begin_ns, wall_ns;
     uint64_t complete_ns;             /* when all its work had ended on the devices; 0: unknown */
@@ -329,12 +389,18 @@ typedef struct rec_step {
     uint64_t gap_ns[REC_PART_COUNT];  /* of them, while the device did not work: sum to WALL_NS less
                                          BUSY_NS */
     uint64_t busy_ns;                 /* a device of the steps worked */
+    uint64_t ready_ns; /* the ledger's thread was ready and not run: REC_PART_READY, and what of its
+                          calls was */
     bool ahead; /* the next step's first execution began before this one's last had ended */
 } rec_step;
 
-/* A program of the steps. Times are medians over its executions in the steady steps. */
+/* A program of the steps. Times are medians over its executions in the steady steps. Programs that
+ * take turns from step to step, and whose names and numbers of arguments and results are alike, are
+ * variants of one: its shapes change. */
 typedef struct rec_step_program {
-    uint32_t program;      /* index */
+    uint32_t program;                       /* index; of variants the most frequent one */
+    uint32_t variants;                      /* 1: it is alone */
+    double least_device_ns, most_device_ns; /* of variants: the shortest and longest median; NaN */
     double times;          /* a step, on average */
     uint32_t executions;   /* in all steady steps */
     double device_ns;      /* from start to completion; NaN: unknown */
@@ -392,6 +458,29 @@ typedef struct rec_step_thread {
 } rec_step_thread;
 #define REC_MOST_THREADS 64 /* of which this is known: those with most executions, then calls */
 
+/* Parts of a process's whole run. A row: member, name in JSON. */
+#define REC_RUN_PARTS(X)                                                                           \
+    X(START, "start")     /* until the first step begins */                                        \
+    X(COMPILE, "compile") /* in compile calls, at any time */                                      \
+    X(STEPS, "steps")                                                                              \
+    X(EVALUATION, "evaluation") /* between steps, with other programs than theirs */               \
+    X(CHECKPOINT, "checkpoint") /* between steps: half of the state or more is read */             \
+    X(OTHER, "other")           /* between steps, of which nothing is known */                     \
+    X(END, "end")               /* after the last step */
+typedef enum rec_run_part {
+#define X(member, name) REC_RUN_##member,
+    REC_RUN_PARTS(X)
+#undef X
+        REC_RUN_PART_COUNT
+} rec_run_part;
+const char *rec_run_name(rec_run_part part);
+
+/* A whole run: its parts sum to its length. */
+typedef struct rec_run {
+    uint64_t begin_ns, end_ns; /* of the process, as far as anybody can tell */
+    double part_ns[REC_RUN_PART_COUNT];
+} rec_run;
+
 typedef struct rec_steps {
     const rec_process *process;
     uint32_t device;       /* index of the device that was chosen; REC_NONE: unknown */
@@ -400,20 +489,39 @@ typedef struct rec_steps {
     rec_step *list; /* the steady steps, in order of time */
     size_t count;
     uint32_t executions_per_step; /* of most steps */
-    /* So many steps in a row show how long one takes: 1, or more where the host runs ahead and
-     * waits now and then, so that single walls say nothing. Without completions: more where walls
-     * come again, since the host may run ahead. Figures are of means over so many. */
+    rec_found how;
+    size_t marks;          /* steps that began, the last one included, whose end nothing tells */
+    uint32_t mark_program; /* with REC_FOUND_STATE, _NAME: index; else REC_NONE */
+    uint64_t state_bytes;  /* with REC_FOUND_STATE */
+    /* A program that may be the step as well, once in UNCLEAR_EVERY steps (index); REC_NONE: the
+     * steps are clear. */
+    uint32_t unclear;
+    double unclear_every;
+    /* The host runs ahead of the device: steps are from completion to completion, and figures are
+     * means of CYCLE steps in a row, since single completions may be told late. CYCLE is 1 where
+     * it does not, and else a thirtieth of the steps, so where completions are unknown. */
+    bool by_completion;
     uint32_t cycle;
-    bool chosen; /* by STEP_PROGRAM */
-    bool kept;   /* what compiles or warms up is in the list, too: KEEP_WARMUP */
+    bool kept; /* what compiles or warms up is in the list, too: KEEP_WARMUP */
+    rec_run run;
+    uint32_t *begins; /* [marks]: positions at which steps begin */
+    bool *plain;      /* [marks]: a step like most, without compiles; of warm-up or not */
+    /* [program of the process]: its name is executed between steps, before or after them, and in no
+     * step that is like most: an evaluation. */
+    bool *outside;
+    /* The steps before warm-up was cut: their number and their mean. */
+    size_t whole_count;
+    double whole_ns;
     /* Steps that were found and left out. */
     size_t found, with_compiles, profiled, warming, unlike;
     uint64_t compile_ns;          /* in those with compiles */
     bool cpu_clocks, completions; /* where not, host work, waits and idle cannot be separated */
+    bool delays;                  /* where not, READY is part of waits and idle */
     uint32_t dispatch_thread;     /* index of the thread with most executions */
     uint32_t main_thread;         /* that the ledger is of, index */
     rec_step_program *programs;   /* in the order of a step */
     size_t program_count;
+    uint32_t *row_of;    /* [program of the process]: its row in PROGRAMS; REC_NONE: none */
     rec_before *before;  /* [executions_per_step]: of the steps that have so many */
     size_t before_steps; /* of which it is known; 0: none */
     /* The one that the ledger is of, then those that called in the steady steps. */
@@ -462,10 +570,12 @@ rec_step rec_steps_sample(const rec_steps *steps, size_t index);
 
 rec_figure rec_steps_wall(const rec_steps *steps);
 rec_figure rec_steps_busy(const rec_steps *steps);
+rec_figure rec_steps_ready(const rec_steps *steps); /* ready_ns; where DELAYS */
 rec_figure rec_steps_part(const rec_steps *steps, rec_part part);
 rec_figure rec_steps_gap(const rec_steps *steps, rec_part part);
 
-/* The median of VALUES, one of each steady step, with the interval of the answer, below. */
+/* The median of VALUES, one of each steady step, with the interval of the answer, below; with
+ * rec_steps.by_completion, or without completions, their mean. */
 res_interval rec_steps_interval(const rec_steps *steps, const double *values);
 
 /* ---- the answer ------------------------------------------------------------------------- */

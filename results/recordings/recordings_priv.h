@@ -77,7 +77,8 @@ typedef struct rec_belief {
 
 typedef struct rec_room {
     size_t plugins, devices, threads, types, programs, executables, executable_devices, executions,
-        spans, buffers, calls, operands, completions, beliefs, command, frameworks, errors, lies;
+        spans, buffers, calls, operands, completions, beliefs, command, frameworks, errors, lies,
+        delays, marks;
 } rec_room;
 
 typedef struct rec_builder {
@@ -88,6 +89,7 @@ typedef struct rec_builder {
     rec_map threads;                       /* by number + 1 */
     rec_map types, programs;               /* by a hash of what they are */
     rec_map number_executions, number_calls;
+    rec_map mark_names; /* by a hash of a name: a mark that has it */
     rec_completion *completions;
     size_t completion_count;
     rec_belief *beliefs; /* by executable; those of the last ones may not be there yet */
@@ -108,6 +110,9 @@ bool rec_build_execute(rec_builder *builder, const rec_item *item);
 bool rec_build_buffer(rec_builder *builder, const rec_item *item);
 bool rec_build_buffer_end(rec_builder *builder, const rec_item *item);
 bool rec_build_transfer(rec_builder *builder, const rec_item *item);
+bool rec_build_delay(rec_builder *builder, const rec_item *item);
+bool rec_build_mark(rec_builder *builder, const rec_item *item);
+void rec_build_order_delays(rec_process *process);
 /* When all events were taken: completions, order by begin, starts on the devices. */
 void rec_build_end(rec_builder *builder, uint32_t main_number);
 
@@ -134,8 +139,19 @@ void *rec_build_more(rec_builder *builder, void *items, size_t *count, size_t *c
 /* Makes room for COUNT more operands; NULL without memory. */
 uint32_t *rec_build_operands(rec_builder *builder, size_t count);
 
-/* ---- which executions are a step (period.c, marks.c) --------------------------------------------
- */
+/* ---- which programs are one to a user (names.c) ------------------------------------------- */
+
+/* NAME: of programs whose names have one stem (rec_stem); KIND: of those of a name with as many
+ * arguments and results. Both by index of the program. */
+typedef struct rec_names {
+    uint32_t *name, *kind;
+    uint32_t name_count, kind_count;
+} rec_names;
+
+BN_MUST_USE bn_code rec_names_make(const rec_process *process, rec_names *names, bn_status *st);
+void rec_names_free(rec_names *names);
+
+/* ---- which executions are a step (marks.c, state.c, period.c) ----------------------------- */
 
 /* A repeated sequence: the programs between two occurrences of the first of them. */
 typedef struct rec_period {
@@ -146,6 +162,7 @@ typedef struct rec_period {
 /* The executions of one device, in order. */
 typedef struct rec_sequence {
     const rec_process *process;
+    uint32_t device;    /* index; REC_NONE: unknown */
     uint32_t *order;    /* [count]: indices of executions */
     uint32_t *programs; /* [count]: their programs */
     double *costs;      /* [count]: device time of their programs, or that of the call, median, ns */
@@ -161,6 +178,22 @@ BN_MUST_USE bn_code rec_period_find(const rec_sequence *sequence, uint32_t from,
 bool rec_period_match(const uint32_t *programs, const uint32_t *template, uint32_t length,
                       uint32_t from, uint32_t to, uint32_t *at);
 
+/* The program that carries the state of a loop from step to step. */
+typedef struct rec_state {
+    size_t count;     /* its executions, one a step; 0: there is none */
+    uint32_t program; /* of the first of them; REC_NONE */
+    uint64_t bytes;   /* of the state */
+    /* A program that renews a state of its own once in UNCLEAR_EVERY steps, each of which reads
+     * that state: these may be the steps. REC_NONE: there is none such. */
+    uint32_t unclear;
+    double unclear_every;
+} rec_state;
+
+/* Follows the buffers of SEQUENCE, and puts the positions of the executions that renew the state
+ * into AT, which has room for all positions. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code rec_state_find(const rec_sequence *sequence, const rec_names *names,
+                                   uint32_t *at, rec_state *state, bn_status *st);
+
 /* A position at which a step begins. */
 typedef struct rec_mark {
     uint32_t at;
@@ -170,13 +203,16 @@ typedef struct rec_mark {
 typedef struct rec_marks {
     rec_mark *list; /* malloc */
     size_t count;
-    uint32_t length; /* executions of a step */
+    rec_found found;
+    rec_state state;
+        /* with REC_FOUND_STATE; of REC_FOUND_NAME its program */ /* with REC_FOUND_STATE */
 } rec_marks;
 
-/* Where steps begin: at each execution of FIRST_PROGRAM, a name or the beginning of a hash, or
- * where a period says; none: COUNT is 0. BN_NOT_FOUND: there is no such program. */
-BN_MUST_USE bn_code rec_marks_find(const rec_sequence *sequence, const char *first_program,
-                                   rec_marks *marks, bn_status *st);
+/* Where steps begin: at each execution of FIRST_PROGRAM, a name or the beginning of a hash; else
+ * where the state, a name or a period says (rec_found); none: COUNT is 0. BN_NOT_FOUND: there is no
+ * such program. */
+BN_MUST_USE bn_code rec_marks_find(const rec_sequence *sequence, const rec_names *names,
+                                   const char *first_program, rec_marks *marks, bn_status *st);
 
 /* Divides the sequence into STEPS steps of equally many executions and marks where each begins.
  * STEPS must divide the sequence's count. */
@@ -203,25 +239,49 @@ void rec_clock_free(rec_clock *clock);
 /* At TIME, which never goes back from call to call. */
 uint64_t rec_clock_at(rec_clock *clock, uint64_t time);
 
-/* Fills part_ns, gap_ns, busy_ns of the steps, whose first, executions, begin_ns and wall_ns are
- * known, gap_ns of their programs, whose rows are there, and BEFORE. */
+/* Time that a thread was ready and not run, as lines like a clock's. */
+typedef struct rec_ready {
+    rec_clock outside; /* of its calls */
+    rec_clock all;
+    bool known;
+} rec_ready;
+
+/* Of thread THREAD, as rec_clock_make. What the delay grew by between two readings is given to the
+ * time off the CPU between them; what that cannot hold, to the time behind. */
+BN_MUST_USE bn_code rec_ready_make(const rec_process *process, uint32_t thread, bool main,
+                                   rec_ready *ready, bn_status *st);
+void rec_ready_free(rec_ready *ready);
+
+/* Fills part_ns, gap_ns, busy_ns, ready_ns of the steps, whose first, executions, begin_ns and
+ * wall_ns are known, gap_ns of their programs, whose rows are there, and BEFORE. */
 BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
 
-/* ---- cycles of steps (cycle.c) ---------------------------------------------------------- */
+/* ---- when steps begin and end (ahead.c) --------------------------------------------------- */
 
-/* Fills STEPS->cycle. */
-BN_MUST_USE bn_code rec_cycle_find(rec_steps *steps, bn_status *st);
+/* Where the host runs ahead of the device, makes STEPS, which are by the calls of the host, steps
+ * from completion to completion, and figures means of blocks of them. */
+void rec_ahead_find(rec_steps *steps);
 /* STEPS->cycle; 1 where nobody filled it, as in tests. */
 static inline size_t rec_cycle(const rec_steps *steps)
 {
     return steps->cycle ? steps->cycle : 1;
 }
 
+/* ---- the whole run (run.c) -------------------------------------------------------------- */
+
+/* From when to when PROCESS ran. What recording.json says of a program that had several processes
+ * says nothing of this one. */
+void rec_run_ends(const rec_recording *recording, const rec_process *process, uint64_t *begun,
+                  uint64_t *ended);
+/* Fills STEPS->run, when all else of the steps is known. */
+BN_MUST_USE bn_code rec_run_make(const rec_recording *recording, const rec_names *names,
+                                 rec_steps *steps, bn_status *st);
+
 /* ---- programs and threads of steps (step_programs.c) ------------------------------------- */
 
 /* Before rec_ledger_fill, which adds the gaps. */
-BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, bn_status *st);
-/* After rec_cycle_find and rec_ledger_fill, which set main_thread. */
+BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, const rec_names *names, bn_status *st);
+/* After rec_ledger_fill, which sets main_thread. */
 BN_MUST_USE bn_code rec_step_threads_make(rec_steps *steps, bn_status *st);
 
 #endif

@@ -85,7 +85,7 @@ static const PJRT_Api *load(const char *path)
     void *symbol = record_symbol(library, "GetPjrtApi");
     if (!symbol)
         return refuse(path, "is no PJRT plugin: it has no GetPjrtApi");
-    if (record_symbol(library, "record_mark"))
+    if (record_symbol(library, RECORD_SYMBOL))
         return refuse(path, "is the recorder itself");
     record_get *get;
     memcpy(&get, &symbol, sizeof get);

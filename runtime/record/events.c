@@ -18,6 +18,7 @@ typedef struct clock_read {
     uint64_t wall, cpu; /* the time of the reading, and its value */
     uint64_t rest;      /* nanoseconds after WALL in which it is not read again */
     uint64_t reported;  /* the last value that record_cpu returned */
+    uint64_t off;       /* off the CPU since the run delay was read */
 } clock_read;
 
 /* A thread that calls a plugin. All members are of its events in file FILE; 0: there are none. */
@@ -58,23 +59,45 @@ uint32_t record_thread(void)
  * before. */
 enum { CLOCK_REST_NS = 10000, CLOCK_MOST_NS = 40000 };
 
-static void clock_look(clock_read *c, uint64_t *now)
+/* Off the CPU for so long, a thread may have been ready and not run: then its run delay is read. */
+enum { DELAY_LEAST_NS = 20000 };
+
+/* C's clock, of THREAD, was CPU at WALL, after all that came before TIME. True where its run delay
+ * was read. */
+static bool note_off(clock_read *c, bool of_main, uint32_t thread, uint64_t time, uint64_t wall,
+                     uint64_t cpu)
+{
+    const uint64_t passed = wall - c->wall, ran = cpu - c->cpu;
+    if (c->wall == 0)
+        c->off = DELAY_LEAST_NS; /* the first reading */
+    else
+        c->off += passed > ran ? passed - ran : 0;
+    if (c->off < DELAY_LEAST_NS)
+        return false;
+    c->off = record_delay_look(of_main, thread, time) ? 0 : DELAY_LEAST_NS;
+    return true;
+}
+
+static void clock_look(const caller *me, clock_read *c, uint64_t *now)
 {
     uint64_t cpu = record_clock(CLOCK_THREAD_CPUTIME_ID), wall = record_now();
     uint64_t passed = wall - c->wall, ran = cpu - c->cpu;
     bool busy = c->rest > 0 && ran >= passed - passed / 8;
+    bool looked = note_off(c, false, me->number, *now, wall, cpu);
     c->rest = !busy ? CLOCK_REST_NS : 2 * c->rest <= CLOCK_MOST_NS ? 2 * c->rest : c->rest;
     c->cpu = cpu;
-    c->wall = *now = wall;
+    c->wall = wall;
+    *now = looked ? record_now() : wall;
 }
 
 uint64_t record_cpu(uint64_t *now)
 {
     if (!record_cpu_wanted())
         return 0;
-    clock_read *c = &calling_thread()->own;
+    caller *me = calling_thread();
+    clock_read *c = &me->own;
     if (*now - c->wall >= c->rest)
-        clock_look(c, now);
+        clock_look(me, c, now);
     uint64_t cpu = c->cpu + (*now - c->wall);
     /* An estimate may have been ahead of the clock, which must not go back. */
     if (cpu > c->reported)
@@ -94,7 +117,9 @@ uint64_t record_main_cpu(void)
     if (now - c->wall >= CLOCK_REST_NS) {
         /* As the kernel numbers the clock of a thread by its id: bit 2 a thread's, 2 what the
          * scheduler counts. */
-        c->cpu = record_clock((clockid_t)(~me->main_thread << 3 | 4 | 2));
+        const uint64_t cpu = record_clock((clockid_t)(~me->main_thread << 3 | 4 | 2));
+        note_off(c, true, me->main_thread, now, now, cpu);
+        c->cpu = cpu;
         c->wall = now;
     }
     return c->cpu;
@@ -122,7 +147,7 @@ static void put_plugin(record_plugin *p)
         record_fill(&place, event, &part, 1);
 }
 
-/* The calling thread, once process, thread and plugin have been described in the file. NULL:
+/* The calling thread, once process, thread and plugin P have been described in the file. NULL:
  * nothing can be written, and an event was counted as lost. */
 static caller *caller_ready(record_plugin *p)
 {
@@ -138,7 +163,7 @@ static caller *caller_ready(record_plugin *p)
         me->named = true;
         record_about_thread(me->number);
     }
-    if (atomic_load_explicit(&p->described_in, memory_order_relaxed) != me->file &&
+    if (p && atomic_load_explicit(&p->described_in, memory_order_relaxed) != me->file &&
         atomic_exchange(&p->described_in, me->file) != me->file)
         put_plugin(p);
     return me;

@@ -42,7 +42,9 @@
  * as well. So readers see that a belief was wrong: an answer differs, or an execution takes an
  * argument that was believed to be gone.
  *
- * Version 2 had no TO_DEVICE at first: asynchronous transfers were buffers of RECORD_FROM_HOST.
+ * Readers skip kinds that they do not know, and count their slots as skipped. So version 2 could
+ * get further ones: it had no TO_DEVICE at first (asynchronous transfers were buffers of
+ * RECORD_FROM_HOST), then no DELAY and no MARK.
  *
  * Version 1 has no beliefs: each BUFFER_END was asked of, and no EXECUTE. Its executions all have a
  * COMPLETE, its BUFFER_ENDs no words.
@@ -113,6 +115,8 @@ enum record_kind {
     RECORD_WAIT = 12,
     RECORD_EXECUTABLE_END = 13,
     RECORD_TO_DEVICE = 14,
+    RECORD_DELAY = 15,
+    RECORD_MARK = 16,
     RECORD_KINDS
 };
 
@@ -182,6 +186,15 @@ enum record_kind {
  *              [3] is 0 where a manager of transfers holds it, [4] is 0 where the type is unknown
  * WAIT         PJRT_Event_Await: time to [0] end, [1] [2] CPU
  * EXECUTABLE_END  PJRT_LoadedExecutable_Destroy: [0] handle
+ * DELAY        how long the thread has been ready without running, since it began: time is that of
+ *              the reading, [0] nanoseconds (field 2 of its schedstat), [1] time of the reading
+ *              before, at which it was what the thread's DELAY before says; 0: this is the first
+ *              reading. It is written at the first reading and where it grew. The thread is that
+ *              whose delay it is: for the main one others may read it, each with a first reading of
+ *              its own. A thread without a DELAY: not known. It is read where the thread was off
+ * the CPU for 20 us since the last reading, as its clocks say at begins and ends of calls MARK the
+ * program says where it is (mark.h): [0] enum record_mark_kind, [1] a number of the program's;
+ * words: the name, of RECORD_MARK_MOST bytes at most
  *
  * A transfer's number is one of executions' numbers: its COMPLETE has it, too.
  */
@@ -212,6 +225,15 @@ enum record_text {
     RECORD_TEXT_ERROR = 5,            /* what the plugin said of a failure */
     RECORD_TEXT_LIE = 6               /* an answer of the plugin's that cannot be, in words */
 };
+
+/* What a MARK says. */
+enum record_mark_kind {
+    RECORD_STEP_BEGINS = 0,
+    RECORD_STEP_ENDS = 1,
+    RECORD_PHASE_BEGINS = 2,
+    RECORD_PHASE_ENDS = 3
+};
+#define RECORD_MARK_MOST 255 /* bytes of its name */
 
 enum record_source {
     RECORD_COMPILED = 0,     /* from a program */

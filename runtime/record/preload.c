@@ -17,8 +17,6 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 
-const char record_mark[] = "bench's recorder";
-
 typedef void *symbol_finder(void *restrict library, const char *restrict name);
 static _Atomic(symbol_finder *) finder;
 
@@ -72,8 +70,7 @@ void *record_symbol(void *library, const char *name)
 static bool is_ours(const void *symbol)
 {
     Dl_info there, here;
-    return dladdr(symbol, &there) && dladdr(record_mark, &here) &&
-           there.dli_fbase == here.dli_fbase;
+    return dladdr(symbol, &there) && dladdr(&finder, &here) && there.dli_fbase == here.dli_fbase;
 }
 
 /* Keeps the library that has SYMBOL in memory. The plugin's table was copied, and callers keep the
@@ -104,7 +101,7 @@ static void *answer_for(void *library, void *symbol)
         return NULL;
     /* Another copy of the recorder records by itself. A search that finds none is no error of the
      * caller's, who may ask for one. */
-    bool copy = named && record_symbol(library, "record_mark");
+    bool copy = named && record_symbol(library, RECORD_SYMBOL);
     (void)dlerror();
     if (copy)
         return symbol;

@@ -3,10 +3,11 @@
  *
  * From top to bottom, each file calls only those below it: entry.c (GetPjrtApi), preload.c
  * (dlsym), plugin.c (the plugins it stands before, and their tables), calls_execute.c,
- * calls_compile.c, calls_buffer.c, calls_transfer.c (the replaced calls), profile.c (the plugin's
- * profiler), executables.c (descriptions of executables), complete.c (callbacks), events.c (one
- * event of a plugin), about.c (texts), programs.c (files of programs), file.c (the file of slots),
- * disk.c (its file system and descriptors), ahead.c (a thread for it).
+ * calls_compile.c, calls_buffer.c, calls_transfer.c (the replaced calls), mark.c (what the program
+ * says), profile.c (the plugin's profiler), executables.c (descriptions of executables), complete.c
+ * (callbacks), events.c (one event), delay.c (run delays of threads), about.c (texts), programs.c
+ * (files of programs), file.c (the file of slots), disk.c (its file system and descriptors),
+ * ahead.c (a thread for it).
  *
  * A failure in here stops the recording, never the program, which gets the plugin's answer.
  */
@@ -374,6 +375,13 @@ void record_about_thread(uint32_t thread);
 /* The frameworks that are loaded, once a process. PLUGIN is the number of the one they use. */
 void record_about_frameworks(unsigned plugin, uint32_t thread);
 
+/* ---- delay.c --------------------------------------------------------------------------------- */
+
+/* Reads the run delay of THREAD, the calling or (OF_MAIN) the process's main one, at TIME, and puts
+ * a DELAY where it grew. False: the file has not begun, ask again. Where the kernel does not tell,
+ * nothing is put. */
+bool record_delay_look(bool of_main, uint32_t thread, uint64_t time);
+
 /* ---- events.c ------------------------------------------------------------------------------- */
 
 /* The calling thread's number: its kernel id. */
@@ -402,8 +410,8 @@ static inline void record_end(record_span *span)
 /* Whether events of P can be written now; if not, one is counted as lost. The first call of a
  * process begins the file; the first ones of a thread and of a plugin describe these. */
 bool record_ready(record_plugin *p);
-/* The event of a call of P: as record_take and record_fill behind record_ready. The thread is
- * filled in. */
+/* The event of a call of P (NULL: of no plugin): as record_take and record_fill behind
+ * record_ready. The thread is filled in. */
 bool record_open(record_plugin *p, size_t bytes, record_place *place);
 void record_close(const record_place *place, record_event event, const struct iovec *parts,
                   size_t count);
@@ -510,7 +518,7 @@ const PJRT_Api *record_plugin_table(record_plugin *p);
 /* The C library's dlsym, for the recorder's own use. */
 void *record_symbol(void *library, const char *name);
 
-/* The symbol by which another copy of the recorder recognizes this one. */
-extern RECORD_EXPORT const char record_mark[];
+/* The symbol by which another copy of the recorder recognizes this one (mark.h). */
+#define RECORD_SYMBOL "record_mark"
 
 #endif

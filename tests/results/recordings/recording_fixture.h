@@ -117,6 +117,7 @@ typedef struct play_program {
 typedef struct play_thread {
     uint32_t number;
     uint64_t now, cpu;
+    uint64_t delay, delay_read; /* ready and not run; when that was read */
 } play_thread;
 
 typedef struct play {
@@ -144,7 +145,7 @@ static inline void play_begin_at(play *p, uint32_t pid, uint64_t now)
     words w = {.size = 0};
     *p = (play){.executable = 0x9000};
     for (uint32_t i = 0; i < 3; i++)
-        p->thread[i] = (play_thread){pid + i, now, 5 * MS};
+        p->thread[i] = (play_thread){.number = pid + i, .now = now, .cpu = 5 * MS};
     /* The last one freed is taken first, as allocators do. */
     for (size_t i = 0; i < MOST_HANDLES; i++)
         p->handles[p->free_handles++] = 0x100000 + 64 * (MOST_HANDLES - i);
@@ -186,6 +187,38 @@ static inline void play_work(play *p, int thread, uint64_t ns)
 static inline void play_rest(play *p, int thread, uint64_t ns)
 {
     p->thread[thread].now += ns;
+}
+
+/* The host is ready, and others have the core. */
+static inline void play_preempt(play *p, int thread, uint64_t ns)
+{
+    p->thread[thread].now += ns;
+    p->thread[thread].delay += ns;
+}
+
+/* The recorder reads the thread's run delay. */
+static inline void play_read_delay(play *p, int thread)
+{
+    play_thread *t = &p->thread[thread];
+    tape_put(&p->tape,
+             (record_event){.kind = RECORD_DELAY,
+                            .thread = t->number,
+                            .time = t->now,
+                            .field = {t->delay, t->delay_read}},
+             NULL);
+    t->delay_read = t->now;
+}
+
+static inline void play_mark(play *p, int thread, uint64_t what, const char *name, int64_t number)
+{
+    words w = {.size = 0};
+    words_text(&w, name);
+    tape_put(&p->tape,
+             (record_event){.kind = RECORD_MARK,
+                            .thread = p->thread[thread].number,
+                            .time = p->thread[thread].now,
+                            .field = {what, (uint64_t)number}},
+             &w);
 }
 
 static inline void play_wait(play *p, int thread, int device)

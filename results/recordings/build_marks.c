@@ -1,0 +1,72 @@
+/*
+ * build_marks.c - what says where a program was, and how long its threads were kept from running.
+ */
+#include "results/recordings/recordings_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+bool rec_build_delay(rec_builder *builder, const rec_item *item)
+{
+    rec_process *p = builder->process;
+    const record_event *e = &item->event;
+    if (e->time > REC_MOST_TIME || e->field[0] > REC_MOST_TIME || e->field[1] > e->time)
+        return false;
+    const uint32_t thread = rec_build_thread(builder, e->thread);
+    rec_delay *made =
+        rec_build_more(builder, &p->delays, &p->delay_count, &builder->room.delays, sizeof *made);
+    if (made)
+        *made = (rec_delay){e->time, e->field[1], e->field[0], thread};
+    return made != NULL;
+}
+
+/* The name of ITEM: marks come again and again, so equal names are kept once. */
+static const char *name_of(rec_builder *b, const rec_item *item, uint32_t index)
+{
+    const size_t size = item->size < RECORD_MARK_MOST ? item->size : RECORD_MARK_MOST;
+    if (size == 0)
+        return "";
+    const uint64_t key = XXH3_64bits_withSeed(item->words, size, b->seed) | 1;
+    const uint32_t known = rec_map_get(&b->mark_names, key);
+    const char *name = known == REC_NONE ? "" : b->process->marks[known].name;
+    if (strlen(name) == size && memcmp(name, item->words, size) == 0)
+        return name;
+    if (!rec_map_put(&b->mark_names, key, index))
+        b->failed = true;
+    return rec_build_text(b, item->words, size);
+}
+
+bool rec_build_mark(rec_builder *builder, const rec_item *item)
+{
+    rec_process *p = builder->process;
+    const record_event *e = &item->event;
+    const uint32_t index = (uint32_t)p->mark_count;
+    if (e->time > REC_MOST_TIME || e->field[0] > RECORD_PHASE_ENDS)
+        return false;
+    const uint32_t thread = rec_build_thread(builder, e->thread);
+    rec_marker *made =
+        rec_build_more(builder, &p->marks, &p->mark_count, &builder->room.marks, sizeof *made);
+    if (!made)
+        return false;
+    *made = (rec_marker){.time_ns = e->time,
+                         .number = (int64_t)e->field[1],
+                         .name = "",
+                         .thread = thread,
+                         .what = (uint8_t)e->field[0]};
+    made->name = name_of(builder, item, index);
+    return true;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const rec_delay *x = a, *y = b;
+    const int order = rec_order(x->thread, y->thread, x->time_ns, y->time_ns);
+    return order ? order : rec_order(x->total_ns, y->total_ns, 0, 0);
+}
+
+void rec_build_order_delays(rec_process *process)
+{
+    if (process->delay_count)
+        qsort(process->delays, process->delay_count, sizeof *process->delays, by_thread);
+}
