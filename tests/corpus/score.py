@@ -141,18 +141,14 @@ def ask(bench, command, recording):
 
 
 def kept(bench, program, folder):
-    """What bench says of the recordings of PROGRAM in FOLDER, NAME.1 and so on. What it said when it could not be
-    asked stands beside them as NAME.1.steps.json and NAME.1.doctor.json (check_corpus.sh makes such)."""
+    """What bench says of the recordings of PROGRAM in FOLDER, NAME.1 and so on."""
     seen = []
     for clock in sorted(folder.glob(program["name"] + ".[0-9]*.clock.json")):
         recording = clock.with_name(clock.name[:-len(".clock.json")])
         if not recording.name[len(program["name"]) + 1:].isdigit():
             continue
-        said = {}
-        for command in ("steps", "doctor"):
-            answer = recording.with_name(f"{recording.name}.{command}.json")
-            said[command] = json.loads(answer.read_text()) if answer.is_file() else ask(bench, command, recording)
-        seen.append(judge_one(program, clock_of(clock), said["steps"], said["doctor"]))
+        steps, doctor = (ask(bench, command, recording) for command in ("steps", "doctor"))
+        seen.append(judge_one(program, clock_of(clock), steps, doctor))
     return seen
 
 
@@ -246,8 +242,7 @@ def table_of(judged):
     rows = [("program", "own steps", "own ms", "bench steps", "bench ms", "ratio", "first finding", "expected", "",
              "why")]
     for j in judged:
-        rows.append((j["name"], *(str(j[k]) if j[k] is not None else "-" for k in ("own_steps",)), ms(j["own_ns"]),
-                     str(j["bench_steps"] or "-"), ms(j["bench_ns"]), f"{j['ratio']:.3f}" if j["ratio"] else "-",
+        rows.append((j["name"], str(j["own_steps"] or "-"), ms(j["own_ns"]), str(j["bench_steps"] or "-"), ms(j["bench_ns"]), f"{j['ratio']:.3f}" if j["ratio"] else "-",
                      j["first"] or "-", j["cause"] or "-", j["verdict"], "; ".join(j["faults"])))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows)
