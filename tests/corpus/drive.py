@@ -71,7 +71,10 @@ class Clock:
             method = getattr(owner, attribute)
             setattr(owner, attribute, functools.wraps(method)(self.timed(method)))
 
-        sys.meta_path.insert(0, Loaded(module, loaded))
+        if module in sys.modules:
+            loaded(sys.modules[module])
+        else:
+            sys.meta_path.insert(0, Loaded(module, loaded))
 
 
 class Loaded:
