@@ -306,6 +306,18 @@ BN_MUST_USE bn_code rec_program_read(const rec_recording *recording, const rec_p
 BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_program *program,
                                      char **bytes, size_t *size, bn_status *st);
 
+/* ---- its framework (framework.c) -------------------------------------------------------- */
+
+/* The name and version of the framework, "jax 0.10.2": of the libraries that the process had
+ * loaded, the one that its programs are of; "unknown". */
+const char *rec_framework(const rec_process *process);
+typedef enum rec_framework_kind {
+    REC_OTHER_FRAMEWORK, /* or unknown */
+    REC_JAX,
+    REC_PYTORCH_XLA
+} rec_framework_kind;
+rec_framework_kind rec_framework_of(const rec_process *process);
+
 /* ---- steps ------------------------------------------------------------------------------ */
 
 /* Parts of a step's wall time, which they sum to. docs/steps.md says how each nanosecond is
