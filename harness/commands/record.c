@@ -40,6 +40,7 @@ typedef struct record_options {
     const char *folder;  /* of the recording; NULL: a new one in ./recordings */
     const char *runtime; /* to record: a name or path, or "auto" */
     double limit_bytes;  /* of each process's events and programs */
+    const char *marks;   /* what else is a mark of a step; NULL: only the program's own */
     int64_t profile;     /* executions for the plugin's profiler to see; 0: none */
 } record_options;
 
@@ -463,6 +464,14 @@ static bn_code begin_recording(const record_options *own, const char *const *wor
         code = job_interposer_make(own->runtime, words[0], r->path, &r->interposer, st);
     if (code != BN_OK)
         return code;
+    if (own->marks && strcmp(own->marks, "jax") != 0)
+        return bn_fail(st, BN_INVALID, "--marks takes jax, and not '%.40s'", own->marks);
+    if (own->marks && !r->interposer.marks[0])
+        return bn_fail(st, BN_NOT_FOUND,
+                       "--marks: the module bench_marks is neither in ../contrib/marks nor in "
+                       "../share/bench/marks from bench's folder, or others may write it");
+    if (own->marks)
+        json_object_set_new(r->interposer.variables, RECORD_ENV_MARKS, json_string(own->marks));
     snprintf(bytes, sizeof bytes, "%.0f", own->limit_bytes);
     json_object_set_new(r->interposer.variables, RECORD_ENV_LIMIT, json_string(bytes));
     if (own->profile > 0) {
@@ -516,6 +525,11 @@ static int record(const record_options *own, const char *const *words)
 
 #define AT(member) offsetof(record_options, member)
 
+static void marks_names(bn_text *out)
+{
+    bn_text_printf(out, "jax");
+}
+
 static const cli_option rows[] = {
     {"runtime", "NAME", CLI_TEXT, AT(runtime), .fallback = "auto", .values = job_runtime_names,
      .open = true,
@@ -529,6 +543,9 @@ static const cli_option rows[] = {
     {"profile", "N", CLI_NUMBER, AT(profile), .fallback = "0", .most = 1e6,
      .text = "profile N executions with the plugin's own profiler, after 64 in a row without "
              "compilation: on a GPU it reports how long kernels run; 0: no profile"},
+    {"marks", "OF", CLI_TEXT, AT(marks), .values = marks_names,
+     .text = "steps are also where the program annotates them for another profiler: jax: "
+             "jax.profiler.StepTraceAnnotation"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose),
      .text = "also print the variables that bench sets for the program (-v)"},
 };

@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compilations that are compared, and those before each that are searched for its name. */
+/* Compilations that are compared; those before each that are searched for its name; and of these
+ * the ones that it is compared with. */
 #define MOST_COMPARED 256
 #define MOST_SEARCHED 1000
+#define MOST_LIKE     64
 #define LEVEL         0.05
 /* Bytes of a name that are shown. */
 #define MOST_NAME     80
@@ -26,6 +28,7 @@
 typedef enum change {
     CHANGE_UNKNOWN, /* it was never executed, or types were unknown */
     CHANGE_NEW,     /* there was none of its name */
+    CHANGE_UNLIKE,  /* those of its name take other arguments: they are other programs */
     CHANGE_AGAIN,   /* nothing: the same program is compiled again */
     CHANGE_OPTIONS,
     CHANGE_ARGUMENT_COUNT,
@@ -73,14 +76,38 @@ static uint32_t argument_type(const rec_process *p, uint32_t execution, uint32_t
     return buffer < p->buffer_count ? p->buffers[buffer].type : REC_NONE;
 }
 
+/* How like the arguments of two programs are. */
+typedef struct likeness {
+    uint32_t equal; /* arguments of the same type */
+    uint32_t alike; /* of the same element type and rank; those that are equal, too */
+    uint32_t most;  /* arguments of the one that has more */
+} likeness;
+
+static bool are_alike(const rec_process *p, uint32_t a, uint32_t b)
+{
+    if (a == b || a >= p->type_count || b >= p->type_count)
+        return a == b;
+    return p->types[a].type == p->types[b].type && p->types[a].rank == p->types[b].rank;
+}
+
+/* That of the first executions of NOW and BEFORE. */
+static likeness likeness_of(const rec_process *p, uint32_t now, uint32_t before)
+{
+    const uint32_t a = p->executions[now].arguments, b = p->executions[before].arguments;
+    likeness found = {.most = a > b ? a : b};
+    for (uint32_t i = 0; i < (a < b ? a : b); i++) {
+        const uint32_t type = argument_type(p, now, i), other = argument_type(p, before, i);
+        found.equal += type == other;
+        found.alike += are_alike(p, type, other);
+    }
+    return found;
+}
+
 /* Compares the arguments of the first executions of both programs of D. */
 static void compare_arguments(const comparing *c, difference *d)
 {
     const rec_process *p = c->process;
     const uint32_t now = c->first[d->program], before = c->first[d->before];
-    d->what = CHANGE_UNKNOWN;
-    if (now == REC_NONE || before == REC_NONE)
-        return;
     d->what = CHANGE_ARGUMENT_COUNT;
     if (p->executions[now].arguments != p->executions[before].arguments)
         return;
@@ -99,27 +126,66 @@ static void compare_arguments(const comparing *c, difference *d)
     }
 }
 
-/* Difference of the compilation at AT of C's from the one of its name before. */
+/* A program of a name is compared with the one before it whose arguments are most like its own, of
+ * several the latest. A name may be that of many functions, or of all (a lambda, a lazy graph). */
+typedef struct nearest {
+    uint32_t program; /* REC_NONE: none yet */
+    likeness like;
+    bool unknown; /* one was never executed */
+} nearest;
+
+static void take_nearer(const comparing *c, uint32_t program, uint32_t before, nearest *found)
+{
+    const uint32_t now = c->first[program], other = c->first[before];
+    if (now == REC_NONE || other == REC_NONE) {
+        found->unknown = true;
+        return;
+    }
+    const likeness like = likeness_of(c->process, now, other);
+    const bool nearer = found->program == REC_NONE ||
+                        like.equal + like.alike > found->like.equal + found->like.alike;
+    if (!nearer)
+        return;
+    found->like = like;
+    found->program = before;
+}
+
+/* The difference of D's program from FOUND, where at least half of their arguments are alike. */
+static void judge_nearest(const comparing *c, const nearest *found, difference *d)
+{
+    if (found->program == REC_NONE) {
+        d->what = found->unknown ? CHANGE_UNKNOWN : CHANGE_NEW;
+        return;
+    }
+    d->what = found->unknown ? CHANGE_UNKNOWN : CHANGE_UNLIKE;
+    if (2 * found->like.alike < found->like.most)
+        return;
+    d->before = found->program;
+    compare_arguments(c, d);
+}
+
+/* Difference of the compilation at AT of C's from those of its name before. */
 static difference difference_of(const comparing *c, size_t at)
 {
     const rec_process *p = c->process;
-    difference d = {.what = CHANGE_NEW, .program = p->calls[c->compiles[at]].program};
+    difference d = {.program = p->calls[c->compiles[at]].program};
+    const rec_program *now = &p->programs[d.program];
+    nearest found = {.program = REC_NONE};
     const size_t from = at > MOST_SEARCHED ? at - MOST_SEARCHED : 0;
-    for (size_t i = at; i-- > from;) {
+    size_t like = 0;
+    for (size_t i = at; i-- > from && like < MOST_LIKE;) {
         d.before = p->calls[c->compiles[i]].program;
-        if (d.before == d.program) {
-            d.what = CHANGE_AGAIN;
+        const bool again = d.before == d.program;
+        if (!again && !same_name(p, d.before, d.program))
+            continue;
+        if (again || (now->hash[0] && strcmp(now->hash, p->programs[d.before].hash) == 0)) {
+            d.what = again ? CHANGE_AGAIN : CHANGE_OPTIONS;
             return d;
         }
-        if (!same_name(p, d.before, d.program))
-            continue;
-        const rec_program *now = &p->programs[d.program], *before = &p->programs[d.before];
-        if (now->hash[0] && strcmp(now->hash, before->hash) == 0)
-            d.what = CHANGE_OPTIONS;
-        else
-            compare_arguments(c, &d);
-        return d;
+        take_nearer(c, d.program, d.before, &found);
+        like++;
     }
+    judge_nearest(c, &found, &d);
     return d;
 }
 
@@ -156,7 +222,8 @@ static void put_where(const comparing *c, bn_text *out)
         all += c->counts[i];
         most = c->counts[i] > c->counts[most] ? i : most;
     }
-    if (!all)
+    /* What they differ in from programs that only have the same name explains nothing. */
+    if (!all || most == CHANGE_UNLIKE)
         return;
     bn_text_printf(out, "of %u of %u ", c->counts[most], all);
     put_example(c->process, &c->example[most], out);

@@ -66,21 +66,38 @@ static void put_work_before(const rec_finding *c, bn_text *out)
                       "that.");
 }
 
+static const char *scan(rec_framework_kind framework)
+{
+    return framework == REC_JAX           ? ", as by jax.lax.scan over layers"
+           : framework == REC_PYTORCH_XLA ? ", as by torch_xla.experimental.scan_layers"
+                                          : ", as by a loop over layers";
+}
+
 /* A program that loads executables keeps them already. */
 static void put_advice(const rec_checkup *checkup, const rec_finding *c, bn_text *out)
 {
-    (void)checkup;
+    static const char *const caches[] = {
+        [REC_OTHER_FRAMEWORK] = "",
+        [REC_JAX] = " (JAX_COMPILATION_CACHE_DIR)",
+        [REC_PYTORCH_XLA] = " (torch_xla.runtime.initialize_cache)",
+    };
+    const rec_framework_kind framework = rec_framework_of(checkup->steps->process);
     if (c->loaded == 0)
-        bn_text_puts(out, "Keep executables between starts in a persistent cache: that saves this "
-                          "time minus the time to load them, which a recording of such a start "
-                          "shows. Or make fewer or smaller programs, as by a scan over layers.");
+        bn_text_printf(out,
+                       "Keep executables between starts in a persistent cache%s: that saves this "
+                       "time minus the time to load them, which a recording of such a start shows. "
+                       "Or make fewer or smaller programs%s.",
+                       caches[framework], scan(framework));
     else if (c->loaded < c->programs)
-        bn_text_puts(out, "Keep the executables of the others between starts as well (JAX's cache "
-                          "skips programs that compile in less than "
-                          "jax_persistent_cache_min_compile_time_secs).");
+        bn_text_printf(out, "Keep the executables of the others between starts as well%s.",
+                       framework == REC_JAX ? " (JAX's cache skips programs that compile in less "
+                                              "than jax_persistent_cache_min_compile_time_secs)"
+                                            : "");
     else
-        bn_text_puts(out, "All executables are kept between starts already, so only fewer or "
-                          "smaller programs make this shorter, as by a scan over layers.");
+        bn_text_printf(out,
+                       "All executables are kept between starts already, so only fewer or "
+                       "smaller programs make this shorter%s.",
+                       scan(framework));
     put_work_before(c, out);
 }
 

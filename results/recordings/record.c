@@ -37,18 +37,6 @@ static const rec_plugin *plugin_of(const rec_steps *steps)
     return plugin < p->plugin_count ? &p->plugins[plugin] : NULL;
 }
 
-/* The name and version of the framework: of the libraries that the process had loaded, the one that
- * users know it by. */
-static const char *front_end_of(const rec_process *p)
-{
-    static const char *const known[] = {"torch_xla ", "jax "};
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        for (const char *const *one = p->frameworks; one && *one; one++)
-            if (begins(*one, known[k]))
-                return *one;
-    return p->framework[0] ? p->framework : "unknown";
-}
-
 /* ---- the experiment ------------------------------------------------------------------------ */
 
 static void fill_experiment(const rec_recording *recording, const rec_steps *steps,
@@ -68,7 +56,7 @@ static void fill_experiment(const rec_recording *recording, const rec_steps *ste
     bn_text_free(&script);
     copy(e->phase, sizeof e->phase, naming->phase ? naming->phase : "step");
     copy(e->mode, sizeof e->mode, "recorded");
-    copy(e->front_end, sizeof e->front_end, front_end_of(p));
+    copy(e->front_end, sizeof e->front_end, rec_framework(p));
     copy(e->runtime, sizeof e->runtime,
          name[0]  ? name
          : plugin ? bn_base_name(plugin->path)
@@ -356,8 +344,8 @@ static const char *way_of(const rec_steps *steps, const rec_naming *naming)
     const char *mode = naming->mode;
     if (mode)
         return strcmp(mode, "eager") == 0 || strcmp(mode, "lazy") == 0 ? mode : "captured";
-    return begins(front_end_of(steps->process), "jax") && is_one_program(steps) ? "captured"
-                                                                                : "unknown";
+    return begins(rec_framework(steps->process), "jax") && is_one_program(steps) ? "captured"
+                                                                                 : "unknown";
 }
 
 /* The profile that was asked for; null: none was. */

@@ -327,6 +327,18 @@ void rec_spans_merge(rec_spans *spans);
 uint64_t rec_spans_covered(const rec_spans *spans, uint64_t from, uint64_t to);
 void rec_spans_free(rec_spans *spans);
 
+/* ---- its framework (framework.c) -------------------------------------------------------- */
+
+/* The name and version of the framework, "jax 0.10.2": of the libraries that the process had
+ * loaded, the one that its programs are of; "unknown". */
+const char *rec_framework(const rec_process *process);
+typedef enum rec_framework_kind {
+    REC_OTHER_FRAMEWORK, /* or unknown */
+    REC_JAX,
+    REC_PYTORCH_XLA
+} rec_framework_kind;
+rec_framework_kind rec_framework_of(const rec_process *process);
+
 /* ---- steps ------------------------------------------------------------------------------ */
 
 /* Parts of a step's wall time, which they sum to. docs/steps.md says how each nanosecond is

@@ -69,6 +69,8 @@
  * Else it makes four, and some builds then never end an execution of PyTorch/XLA's. */
 #define RECORD_ENV_CPU_DEVICES "BENCH_RECORD_CPU_DEVICES"
 
+/* Path of the recorder, for the Python module bench_marks. */
+#define RECORD_ENV_LIBRARY "BENCH_RECORD_LIBRARY"
 /* "jax": its annotations of steps are marks. */
 #define RECORD_ENV_MARKS "BENCH_RECORD_MARKS"
 

@@ -343,6 +343,39 @@ static void compiles_that_go_on_are_named_with_what_changed(void **state)
     forget(&s);
 }
 
+/* Programs of one name that take other arguments are other programs. */
+static void programs_of_one_name_are_compared_where_they_are_alike(void **state)
+{
+    (void)state;
+    static play p;
+    play_program step = {0};
+    uint64_t sent[31];
+    uint32_t count = 0;
+    play_begin(&p);
+    for (int i = 0; i < 20; i++) {
+        /* 1, 3, 7, 15, 31: less than half of them were there before. */
+        if (i % 4 == 0) {
+            count = 2 * count + 1;
+            step = play_compile(&p, "jit_step", (uint64_t)(50 + i), 1, 1, 4 * MS);
+        }
+        for (uint32_t k = 0; k < count; k++)
+            sent[k] = play_send(&p, 0, 2048, US);
+        play_execute(&p, &step,
+                     (run){.call_ns = 40 * US,
+                           .device_ns = 4 * MS,
+                           .arguments = sent,
+                           .argument_count = count},
+                     NULL);
+        play_wait(&p, 0, 0);
+        for (uint32_t k = 0; k < count; k++)
+            play_destroy(&p, sent[k], 0);
+    }
+    seen s = see(&p);
+    const rec_finding *c = complaint(&s, REC_RULE_COMPILES, 1);
+    assert_int_equal(c->where.length, 0);
+    forget(&s);
+}
+
 /* A framework traces before it compiles. Of what passes then, sleep is none of it. */
 static void work_before_a_compilation_is_part_of_it(void **state)
 {
@@ -488,6 +521,41 @@ static void missed_donation_is_named_with_its_bytes(void **state)
     forget(&s);
 }
 
+/* Whether the advice of C names JAX's argument, where the process had loaded FRAMEWORK. */
+static bool names_jax(const seen *s, const rec_finding *c, const char *framework)
+{
+    const char *const list[] = {framework, NULL};
+    rec_process process = *s->steps->process;
+    rec_steps steps = *s->steps;
+    rec_checkup checkup = s->checkup;
+    bn_text out = {0};
+    process.frameworks = list;
+    process.framework = framework;
+    steps.process = &process;
+    checkup.steps = &steps;
+    rec_finding_advice(&checkup, c, &out);
+    const bool named = strstr(out.data, "donate_argnums");
+    bn_text_free(&out);
+    return named;
+}
+
+static void advice_is_of_the_framework(void **state)
+{
+    (void)state;
+    static play p;
+    loop l = healthy;
+    l.kept = l.other_input = true;
+    play_begin(&p);
+    p.dims[0] = p.dims[1] = 1024;
+    play_loop(&p, &l);
+    seen s = see(&p);
+    const rec_finding *c = complaint(&s, REC_RULE_DONATION, 1);
+    assert_true(names_jax(&s, c, "jax 0.10.2"));
+    assert_false(names_jax(&s, c, "torch_xla 2.9.0"));
+    assert_false(names_jax(&s, c, "other 1.0"));
+    forget(&s);
+}
+
 /* Some of the steps are looked at, each once. */
 static void missed_donation_of_few_steps_is_seen(void **state)
 {
@@ -594,6 +662,8 @@ int main(void)
         cmocka_unit_test(long_compiles_at_the_start),
         cmocka_unit_test(loads_at_the_start_are_no_compiles),
         cmocka_unit_test(missed_donation_is_named_with_its_bytes),
+        cmocka_unit_test(advice_is_of_the_framework),
+        cmocka_unit_test(programs_of_one_name_are_compared_where_they_are_alike),
         cmocka_unit_test(missed_donation_of_few_steps_is_seen),
         cmocka_unit_test(donated_and_small_arguments_draw_none),
         cmocka_unit_test(without_completions_it_says_what_it_looked_at),

@@ -83,4 +83,51 @@ assert said["calls"]["lapack"] == "good" and "handlers-missing:" in notes, (said
     report "a plugin of another device gets nothing" "$(
         holds 'assert set(said["calls"].values()) == {"not found"} and said["own"] == [] and not notes, said')"
 fi
+# marks of FOLDER: its MARK events, "[what, name, number]" each.
+marks() {
+    "$python" - "$1"/*/events <<'PYTHON'
+import json, struct, sys
+marks, data = [], open(sys.argv[1], "rb").read()
+for at in range(64, len(data), 64):
+    if data[at] == 16:
+        what, number = struct.unpack_from("<Qq", data, at + 16)
+        name = data[at + 72:][:struct.unpack_from("<I", data, at + 68)[0]] if struct.unpack_from("<H", data, at + 2)[0] else b""
+        marks.append([what, name.decode(), number])
+print(json.dumps(marks))
+PYTHON
+}
+
+# of_program OPTION...: a program that marks steps, under bench record; what it printed, and its marks.
+of_program() {
+    rm -rf "$folder/m"
+    RECORDER=$recorder HEADER=$PWD/third_party/include/pjrt_c_api.h FAKE_PLUGIN=$fake FAKE_PJRT=cpu \
+        PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1 run record --runtime "$fake" --output "$folder/m" "$@" -- \
+        "$python" "$here/client.py" jax marks
+    marks "$folder/m" >"$folder/marks" 2>>"$folder/err"
+    : >"$folder/notes"
+}
+
+own='[[2, "eval", 0], [3, "eval", 0], [0, "step", 7], [1, "step", 7],
+       [0, "", 0], [0, "counted", 0], [0, "step", 0], [1, "step", 0], [1, "counted", 0], [1, "", 0],
+       [0, "", 1], [0, "counted", 1], [0, "step", 1], [1, "step", 1], [1, "counted", 1], [1, "", 1]]'
+of_program
+report "a program finds the module of marks, and what it marks is recorded" "$(
+    fault_of 0
+    holds "marks = json.load(open(sys.argv[1] + '/marks'))
+assert said['entered'] == 3 and marks == $own, (said, marks)")"
+of_program --marks jax
+report "with --marks jax its annotations are marks, those of a class that it had before, too" "$(
+    fault_of 0
+    holds "marks = json.load(open(sys.argv[1] + '/marks'))
+of_jax = [[0, 'train', 41], [1, 'train', 41], [0, 'own', 0], [1, 'own', 0]]
+assert [m for m in marks if m in of_jax] == of_jax and [m for m in marks if m not in of_jax] == $own, marks
+assert said['entered'] == 3, said")"
+run record --marks other --output "$folder/n" -- true
+report "no other annotations are known" "$(fault_of 2)"
+PYTHONPATH=contrib/marks "$python" -B -c '
+import bench_marks
+with bench_marks.step(), bench_marks.step(3, "x"), bench_marks.phase("eval"):
+    pass
+print("{}")' >"$folder/out" 2>"$folder/err"
+report "without bench record marks do nothing" "$([ "$(cat "$folder/out")" = "{}" ] || echo "it failed")"
 echo "1..$count"

@@ -42,6 +42,13 @@ if "config" in sys.argv:
     jax.config.jax_num_cpu_devices = 3
 if "flag" in sys.argv:
     os.environ["XLA_FLAGS"] = "--other=1 --xla_force_host_platform_device_count=" + sys.argv[-1]
+if "marks" in sys.argv:
+    # Both are known before the client is made.
+    import bench_marks
+    import jax.profiler
+    from jax.profiler import StepTraceAnnotation
+
+    before = StepTraceAnnotation("before", step_num=1)
 create = Create(struct_size=Create.error.offset)
 call("Client_Create", create)
 devices = Devices(struct_size=ctypes.sizeof(Devices), client=create.client)
@@ -68,4 +75,25 @@ if "jax" in sys.argv:
                       numpy.ones((4, 4))[::2, ::-1], numpy.float32(1), numpy.ones(4)):
             context.add_host_callback(lambda value=value: (value, None))
         said["strides"] = [list(getattr(c()[0], "strides", ())) for c in context.callbacks]
+if "marks" in sys.argv:
+    class Own(StepTraceAnnotation):
+        pass
+
+    class OnDevice:
+        def __index__(self):
+            raise AssertionError("it was read")
+
+    with before, StepTraceAnnotation("train", step_num=41), bench_marks.phase("eval"):
+        pass
+    with Own("own", step_num=OnDevice()):
+        pass
+    try:
+        with bench_marks.step(7):
+            raise KeyError
+    except KeyError:
+        pass
+    for _ in range(2):
+        with bench_marks.step(name="\0"), bench_marks.step(name="counted"), bench_marks.step(1 << 70):
+            pass
+    said["entered"] = StepTraceAnnotation.entered
 print(json.dumps(said))
