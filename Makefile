@@ -290,6 +290,7 @@ needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh
     $(if $(filter %_nightly.sh %_nights.sh %_foreign.sh %_suite.sh %_frontends.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night) \
     $(if $(filter %_replay.sh %_recorded.sh %_estimate.sh %_docs.sh %_pages.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
     $(if $(filter %_steps.sh %_doctor_record.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
+    $(if $(filter %_recorder_cost.sh,$(1)),$(BUILD)/tests/runtime/record/null_cost) \
     $(if $(filter %_foreign_text.sh %_publish.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
     $(if $(filter %_graph.sh %_nightly.sh %_record.sh %_record_profile.sh %_steps.sh %_timeline_readers.sh %_replay_recorded.sh %_frameworks.sh %_frontends.sh %_docs.sh %_members.sh %_surroundings.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
 

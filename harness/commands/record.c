@@ -7,6 +7,7 @@
 #include "results/recordings/recordings.h"
 #include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
+#include "runtime/record/when.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +43,7 @@ typedef struct record_options {
     double limit_bytes;  /* of each process's events and programs */
     const char *marks;   /* what else is a mark of a step; NULL: only the program's own */
     int64_t profile;     /* executions for the plugin's profiler to see; 0: none */
+    const char *start, *stop; /* of the recorded part, as runtime/record/when.h; NULL: all */
 } record_options;
 
 /* A recording in progress. */
@@ -296,6 +298,10 @@ static void say_process(const rec_process *p, double limit_bytes, json_t *noted)
                 p->lost);
     if (p->stop != RECORD_GOES_ON || p->lost > 0)
         json_array_append_new(noted, json_string(stops[p->stop]));
+    if (p->partial) {
+        json_array_append_new(noted, json_string("partial"));
+        cli_note("  process %u: a part of the run, as --start and --stop say", p->pid);
+    }
     size_t without = 0;
     for (size_t i = 0; i < p->program_count; i++)
         without += p->programs[i].executions > 0 && !p->programs[i].hash[0];
@@ -455,6 +461,25 @@ static void remove_recording(const recording *r)
     rmdir(r->path); /* where it is empty */
 }
 
+/* Sets the variable NAME to WHEN, the value of --OPTION, if there is one. */
+static bn_code set_when(const char *option, const char *when, const char *name, recording *r,
+                        bn_status *st)
+{
+    record_when parsed;
+    if (!when)
+        return BN_OK;
+    if (!record_when_parse(when, &parsed) || parsed.kind == RECORD_WHEN_NEVER)
+        return bn_fail(
+            st, BN_INVALID,
+            "--%s %.*s: not mark:NAME, execution:N, execution:N:PROGRAM, time:SECONDS or "
+            "signal",
+            option, BN_FIT(when, 100));
+    if (strlen(when) > RECORD_WHEN_LONGEST)
+        return bn_fail(st, BN_INVALID, "--%s: longer than %d bytes", option, RECORD_WHEN_LONGEST);
+    json_object_set_new(r->interposer.variables, name, json_string(when));
+    return BN_OK;
+}
+
 static bn_code begin_recording(const record_options *own, const char *const *words, recording *r,
                                bn_status *st)
 {
@@ -462,6 +487,10 @@ static bn_code begin_recording(const record_options *own, const char *const *wor
     bn_code code = open_folder(own->folder, r, st);
     if (code == BN_OK)
         code = job_interposer_make(own->runtime, words[0], r->path, &r->interposer, st);
+    if (code == BN_OK)
+        code = set_when("start", own->start, RECORD_ENV_START, r, st);
+    if (code == BN_OK)
+        code = set_when("stop", own->stop, RECORD_ENV_STOP, r, st);
     if (code != BN_OK)
         return code;
     if (own->marks && strcmp(own->marks, "jax") != 0)
@@ -546,6 +575,12 @@ static const cli_option rows[] = {
     {"marks", "OF", CLI_TEXT, AT(marks), .values = marks_names,
      .text = "steps are also where the program annotates them for another profiler: jax: "
              "jax.profiler.StepTraceAnnotation"},
+    {"start", "WHEN", CLI_TEXT, AT(start),
+     .text = "record from then on: mark:NAME (the program marks that a step or phase of this name "
+             "begins), execution:N (from 1), execution:N:PROGRAM, time:SECONDS since the process "
+             "began, or signal (SIGUSR2). Programs are always recorded"},
+    {"stop", "WHEN", CLI_TEXT, AT(stop),
+     .text = "record until then; with mark and signal it may start again"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose),
      .text = "also print the variables that bench sets for the program (-v)"},
 };

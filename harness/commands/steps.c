@@ -356,6 +356,7 @@ static void put_left_out(const rec_steps *steps, bn_text *out)
         const char *why;
     } reasons[] = {{steps->with_compiles, "compile"},
                    {steps->profiled, "were profiled"},
+                   {steps->paused, "hold a pause of the recording"},
                    {steps->warming, "warm up"},
                    {steps->unlike, "are unlike the others"},
                    {1, "is the last one, which no other one ends"}};

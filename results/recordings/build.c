@@ -171,6 +171,7 @@ bool rec_build_event(rec_builder *builder, const rec_item *item)
         [RECORD_EXECUTABLE_END] = build_executable_end,
         [RECORD_DELAY] = rec_build_delay,
         [RECORD_MARK] = rec_build_mark,
+        [RECORD_PART] = rec_build_part,
     };
     const uint8_t kind = item->event.kind;
     return kind < RECORD_KINDS && makers[kind] && makers[kind](builder, item);

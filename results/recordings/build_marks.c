@@ -58,6 +58,38 @@ bool rec_build_mark(rec_builder *builder, const rec_item *item)
     return true;
 }
 
+/* What the handles of buffers stand for is unknown from here on. */
+static void forget_buffers(rec_builder *b)
+{
+    rec_process *p = b->process;
+    for (; b->forgotten < p->buffer_count; b->forgotten++)
+        if (p->buffers[b->forgotten].fate == REC_LIVES)
+            p->buffers[b->forgotten].fate = REC_REPLACED;
+    rec_map_free(&b->buffers);
+}
+
+bool rec_build_part(rec_builder *builder, const rec_item *item)
+{
+    rec_process *p = builder->process;
+    const record_event *e = &item->event;
+    rec_pause *last = p->pause_count ? &p->pauses[p->pause_count - 1] : NULL;
+    const bool paused = last && last->to_ns == UINT64_MAX, opens = e->field[0] == 1;
+    if (e->field[0] > 1 || e->time > REC_MOST_TIME || (last && e->time < last->from_ns))
+        return false;
+    p->partial = true;
+    if (opens && paused) {
+        last->to_ns = e->time;
+        forget_buffers(builder);
+    }
+    if (opens || paused)
+        return true;
+    last =
+        rec_build_more(builder, &p->pauses, &p->pause_count, &builder->room.pauses, sizeof *last);
+    if (last)
+        *last = (rec_pause){e->time, UINT64_MAX};
+    return last != NULL;
+}
+
 static int by_thread(const void *a, const void *b)
 {
     const rec_delay *x = a, *y = b;

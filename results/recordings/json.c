@@ -136,9 +136,10 @@ static json_t *process_json(const rec_steps *steps)
 
 static json_t *left_out_json(const rec_steps *steps)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "compiles", count(steps->with_compiles),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "compiles", count(steps->with_compiles),
                      "profiled", count(steps->profiled), "warm_up", count(steps->warming), "unlike",
-                     count(steps->unlike), "compile_ns", count(steps->compile_ns));
+                     count(steps->unlike), "paused", count(steps->paused), "compile_ns",
+                     count(steps->compile_ns));
 }
 
 /* The plugin's profile; null where none was asked for. */
@@ -251,6 +252,7 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     rec_late_compiles late;
     json_object_set_new(o, "late_compiles",
                         rec_compiles_late(steps->process, &late) ? late_json(&late) : json_null());
+    json_object_set_new(o, "partial", json_boolean(steps->process->partial));
     json_object_set_new(o, "ready",
                         steps->delays ? figure_json(rec_steps_ready(steps)) : json_null());
     bn_text_free(&path);

@@ -41,6 +41,7 @@ static void process_free(rec_process *p)
     free(p->operands);
     free(p->delays);
     free(p->marks);
+    free(p->pauses);
     rec_profile_free(&p->profile);
     if (own) {
         free(own->command);

@@ -117,7 +117,8 @@ typedef enum rec_fate {
     REC_DELETED,   /* PJRT_Buffer_Delete took its memory; its handle lives to the end */
     REC_DESTROYED, /* with its memory, or deleted first */
     REC_DONATED,   /* its memory was gone without PJRT_Buffer_Delete: to its last execution */
-    REC_REPLACED   /* its end was not recorded; another buffer got its address */
+    REC_REPLACED   /* its end was not recorded; another buffer got its address, or there was a pause
+                    */
 } rec_fate;
 
 /* Whether an execution took a buffer's memory, as the plugin said or as others of its executable
@@ -181,6 +182,11 @@ typedef struct rec_marker {
     uint8_t what;     /* enum record_mark_kind */
 } rec_marker;
 
+/* A time in which nothing was recorded but programs and completions: the user wanted a part. */
+typedef struct rec_pause {
+    uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
+} rec_pause;
+
 /* Whether the host reads a value by CALL. */
 static inline bool rec_call_reads(const rec_call *call)
 {
@@ -218,6 +224,7 @@ typedef struct rec_process {
     /* What the program wanted and did not get, of the recorder: "IDENTIFIER: words"; likewise. */
     const char *const *notes;
     uint64_t failures;             /* calls that failed */
+    bool partial;                  /* a part of the run was asked for: see PAUSES */
     bool cpu_clocks;               /* whether any call has CPU clocks */
     bool completions;              /* whether any execution has a completion */
     rec_plugin *plugins;
@@ -234,9 +241,10 @@ typedef struct rec_process {
     uint32_t *operands;
     rec_delay *delays; /* of a thread without one nothing is known */
     rec_marker *marks;
+    rec_pause *pauses; /* in order of time, as the file has them */
     size_t plugin_count, device_count, thread_count, type_count, program_count, executable_count,
         executable_device_count, execution_count, span_count, buffer_count, call_count,
-        operand_count, delay_count, mark_count;
+        operand_count, delay_count, mark_count, pause_count;
     rec_profile profile; /* bench record --profile */
     void *owned;         /* of the reader */
 } rec_process;
@@ -530,6 +538,7 @@ typedef struct rec_steps {
     double whole_ns;
     /* Steps that were found and left out. */
     size_t found, with_compiles, profiled, warming, unlike;
+    size_t paused;                /* likewise: they hold a pause of the recording */
     uint64_t compile_ns;          /* in those with compiles */
     bool cpu_clocks, completions; /* where not, host work, waits and idle cannot be separated */
     bool delays;                  /* where not, READY is part of waits and idle */

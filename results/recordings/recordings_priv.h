@@ -78,7 +78,7 @@ typedef struct rec_belief {
 typedef struct rec_room {
     size_t plugins, devices, threads, types, programs, executables, executable_devices, executions,
         spans, buffers, calls, operands, completions, beliefs, command, frameworks, errors, lies,
-        notes, delays, marks;
+        notes, delays, marks, pauses;
 } rec_room;
 
 typedef struct rec_builder {
@@ -98,7 +98,8 @@ typedef struct rec_builder {
     size_t command_count, framework_count, error_count, lie_count, note_count;
     /* Seed of the hash maps, random: nobody can write a recording whose keys collide. */
     uint64_t seed;
-    bool failed; /* no memory, or more things than indices */
+    size_t forgotten; /* buffers before this one, at a pause */
+    bool failed;      /* no memory, or more things than indices */
 } rec_builder;
 
 /* Takes one event in; false where it does not fit the format and was left out. Without memory
@@ -112,6 +113,7 @@ bool rec_build_buffer_end(rec_builder *builder, const rec_item *item);
 bool rec_build_transfer(rec_builder *builder, const rec_item *item);
 bool rec_build_delay(rec_builder *builder, const rec_item *item);
 bool rec_build_mark(rec_builder *builder, const rec_item *item);
+bool rec_build_part(rec_builder *builder, const rec_item *item);
 void rec_build_order_delays(rec_process *process);
 /* When all events were taken: completions, order by begin, starts on the devices. */
 void rec_build_end(rec_builder *builder, uint32_t main_number);

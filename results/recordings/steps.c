@@ -386,6 +386,23 @@ static void drop_profiled(rec_steps *s)
     s->count = kept;
 }
 
+/* Leaves out the steps in which the recording paused: nobody knows what else was in them. */
+static void drop_paused(rec_steps *s)
+{
+    const rec_process *p = s->process;
+    size_t kept = 0, pause = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const rec_step *step = &s->list[i];
+        while (pause < p->pause_count && p->pauses[pause].to_ns <= step->begin_ns)
+            pause++;
+        if (pause < p->pause_count && p->pauses[pause].from_ns < step->begin_ns + step->wall_ns)
+            s->paused++;
+        else
+            s->list[kept++] = *step;
+    }
+    s->count = kept;
+}
+
 /*
  * How many of the first of COUNT values are warm-up: so many that the standard error of the mean of
  * the others is least, at most half of them (K. P. White, "An effective truncation heuristic for
@@ -566,6 +583,7 @@ static bn_code keep_steady(rec_steps *s, const rec_names *names, bool keep_warmu
     if (!keep_warmup) {
         drop_compiles(s);
         drop_profiled(s);
+        drop_paused(s);
     }
     bn_code code = drop_phases(s, st);
     if (code == BN_OK)

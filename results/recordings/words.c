@@ -314,6 +314,10 @@ static void put_doubts(const rec_steps *s, bn_text *out)
     if (!s->cpu_clocks)
         bn_text_puts(out, "CPU clocks were not recorded: all time outside of calls while the "
                           "device did not work counts as host work, sleep included.\n");
+    if (p->partial)
+        bn_text_puts(out,
+                     "The recording is of a part of the run, as it was asked for (bench record "
+                     "--start, --stop).\n");
     if (p->stop != RECORD_GOES_ON)
         bn_text_printf(out, "The recorder stopped before the program did: %s.\n", stops[p->stop]);
     if (p->lost || p->skipped)

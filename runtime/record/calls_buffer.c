@@ -215,7 +215,7 @@ PJRT_Error *record_Buffer_CopyToMemory(record_plugin *p, PJRT_Buffer_CopyToMemor
 PJRT_Error *record_Buffer_Destroy(record_plugin *p, PJRT_Buffer_Destroy_Args *caller)
 {
     if (caller->struct_size >= PJRT_Buffer_Destroy_Args_STRUCT_SIZE && caller->buffer &&
-        record_put_end_again(caller->buffer))
+        record_gate_open() && record_put_end_again(caller->buffer))
         return p->api->PJRT_Buffer_Destroy(caller);
     RECORD_CALL(p, Buffer_Destroy, caller, args);
     if (args->buffer)

@@ -272,7 +272,7 @@ static void put_compile(record_plugin *p, const source *s, const record_span *sp
 
 PJRT_Error *record_Client_Compile(record_plugin *p, PJRT_Client_Compile_Args *caller)
 {
-    RECORD_CALL(p, Client_Compile, caller, args);
+    RECORD_CALL_KEPT(p, Client_Compile, caller, args);
     record_span span = record_begin();
     PJRT_Error *error = p->api->PJRT_Client_Compile(args);
     record_end(&span);
@@ -329,7 +329,7 @@ static bool ahead_get(const PJRT_Executable *executable, compiled *of)
 
 PJRT_Error *record_Compile(record_plugin *p, PJRT_Compile_Args *caller)
 {
-    RECORD_CALL(p, Compile, caller, args);
+    RECORD_CALL_KEPT(p, Compile, caller, args);
     record_span span = record_begin();
     PJRT_Error *error = p->api->PJRT_Compile(args);
     record_end(&span);
@@ -386,7 +386,7 @@ PJRT_Error *record_Client_Load(record_plugin *p, record_load_args *args)
 PJRT_Error *record_Executable_DeserializeAndLoad(record_plugin *p,
                                                  PJRT_Executable_DeserializeAndLoad_Args *caller)
 {
-    RECORD_CALL(p, Executable_DeserializeAndLoad, caller, args);
+    RECORD_CALL_KEPT(p, Executable_DeserializeAndLoad, caller, args);
     record_span span = record_begin();
     PJRT_Error *error = p->api->PJRT_Executable_DeserializeAndLoad(args);
     record_end(&span);

@@ -244,8 +244,14 @@ PJRT_Error *record_LoadedExecutable_Execute(record_plugin *p,
     bool too_many = e.args.num_devices > RECORD_DEVICES;
     if (too_many)
         record_lost_call(p);
-    bool recorded = !too_many && record_active();
-    PJRT_Error *error = recorded ? execution_record(p, &e) : record_execute(p, &e.args);
+    if (record_gate_is_asked()) {
+        record_gate_look();
+        record_gate_execution(record_gate_names() ? record_executable_name(p, e.args.executable)
+                                                  : 0);
+    }
+    bool recorded = !too_many && record_gate_open() && record_active();
+    PJRT_Error *error =
+        recorded ? execution_record(p, &e) : record_execute(p, &e.args);
     execution_copy_back(&e, caller);
     return error;
 }
@@ -256,7 +262,7 @@ PJRT_Error *record_LoadedExecutable_Execute(record_plugin *p,
 PJRT_Error *record_LoadedExecutable_Destroy(record_plugin *p,
                                             PJRT_LoadedExecutable_Destroy_Args *caller)
 {
-    RECORD_CALL(p, LoadedExecutable_Destroy, caller, args);
+    RECORD_CALL_KEPT(p, LoadedExecutable_Destroy, caller, args);
     /* The plugin may reuse its address for another one. */
     record_executable_forget(args->executable);
     record_event event = {.kind = RECORD_EXECUTABLE_END, .time = record_now()};

@@ -168,7 +168,7 @@ PJRT_Error *record_AsyncHostToDeviceTransferManager_TransferData(
 PJRT_Error *record_AsyncHostToDeviceTransferManager_TransferLiteral(record_plugin *p,
                                                                     record_literal_args *args)
 {
-    if (!record_later_active(p, args->struct_size, sizeof *args))
+    if (!record_gate_open() || !record_later_active(p, args->struct_size, sizeof *args))
         return record_forward_AsyncHostToDeviceTransferManager_TransferLiteral(p, args);
     uint64_t bytes;
     record_span span = record_begin();

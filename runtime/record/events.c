@@ -157,8 +157,10 @@ static caller *caller_ready(record_plugin *p)
         return NULL;
     }
     caller *me = calling_thread();
-    if (fresh)
+    if (fresh) {
         record_about_process(me->number);
+        record_gate_put();
+    }
     if (!me->named) {
         me->named = true;
         record_about_thread(me->number);

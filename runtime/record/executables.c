@@ -16,6 +16,7 @@ enum { PLACES = 1 << 16, SEARCHED = 256 };
 static struct {
     _Atomic uintptr_t handle;
     _Atomic uint64_t results; /* and in the high half the number of the file that tells of it */
+    _Atomic uint64_t name;    /* its hash */
     record_donation donation;
 } known[PLACES];
 
@@ -39,7 +40,7 @@ static bool find(uintptr_t handle, size_t *place)
 }
 
 /* An executable that finds no free entry stays unknown, and is described again at each use. */
-static void remember(uintptr_t handle, uint32_t results)
+static void remember(uintptr_t handle, uint32_t results, uint64_t name)
 {
     size_t place;
     record_lock(RECORD_LOCK_EXECUTABLES);
@@ -52,6 +53,7 @@ static void remember(uintptr_t handle, uint32_t results)
     if (found) {
         atomic_store(&known[place].donation.rest, 0);
         atomic_store(&known[place].donation.answers, 0);
+        atomic_store(&known[place].name, name);
         atomic_store_explicit(&known[place].results, (uint64_t)record_file_number() << 32 | results,
                               memory_order_relaxed);
         atomic_store_explicit(&known[place].handle, handle, memory_order_release);
@@ -243,7 +245,8 @@ uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded
     };
     if (!w.failed)
         record_put(p, event, parts, 2);
-    remember((uintptr_t)loaded, (uint32_t)r.count);
+    remember((uintptr_t)loaded, (uint32_t)r.count,
+             record_name_hash(name.executable_name, name.executable_name_size));
     destroy_executable(p, executable);
     free(w.data);
     return (uint32_t)r.count;
@@ -273,6 +276,16 @@ uint32_t record_executable_results(record_plugin *p, PJRT_LoadedExecutable *load
         (void)is_known(loaded, &same, donation);
     }
     return results;
+}
+
+uint64_t record_executable_name(record_plugin *p, PJRT_LoadedExecutable *loaded)
+{
+    record_donation *donation;
+    size_t place;
+    (void)record_executable_results(p, loaded, &donation);
+    return find((uintptr_t)loaded, &place)
+               ? atomic_load_explicit(&known[place].name, memory_order_relaxed)
+               : 0;
 }
 
 /* ---- donation -------------------------------------------------------------------------------- */

@@ -44,7 +44,8 @@
  *
  * Readers skip kinds that they do not know, and count their slots as skipped. So version 2 could
  * get further ones: it had no TO_DEVICE at first (asynchronous transfers were buffers of
- * RECORD_FROM_HOST), then no DELAY and no MARK.
+ * RECORD_FROM_HOST), then no DELAY, no MARK
+ * and no PART.
  *
  * Version 1 has no beliefs: each BUFFER_END was asked of, and no EXECUTE. Its executions all have a
  * COMPLETE, its BUFFER_ENDs no words.
@@ -68,6 +69,9 @@
 /* Devices that a client of XLA for CPU is told to make where the program does not ask for a number.
  * Else it makes four, and some builds then never end an execution of PyTorch/XLA's. */
 #define RECORD_ENV_CPU_DEVICES "BENCH_RECORD_CPU_DEVICES"
+/* A part of the run: when.h says what they may be. */
+#define RECORD_ENV_START       "BENCH_RECORD_START"
+#define RECORD_ENV_STOP        "BENCH_RECORD_STOP"
 
 /* Path of the recorder, for the Python module bench_marks. */
 #define RECORD_ENV_LIBRARY "BENCH_RECORD_LIBRARY"
@@ -122,6 +126,7 @@ enum record_kind {
     RECORD_TO_DEVICE = 14,
     RECORD_DELAY = 15,
     RECORD_MARK = 16,
+    RECORD_PART = 17,
     RECORD_KINDS
 };
 
@@ -200,6 +205,10 @@ enum record_kind {
  * the CPU for 20 us since the last reading, as its clocks say at begins and ends of calls MARK the
  * program says where it is (mark.h): [0] enum record_mark_kind, [1] a number of the program's;
  * words: the name, of RECORD_MARK_MOST bytes at most
+ * PART         where a part of the run was asked for: [0] 1: from here on all is recorded; 0: only
+ *              COMPILE, EXECUTABLE, DEVICE, EXECUTABLE_END, COMPLETE, and what describes them. What
+ *              handles of buffers stood for is not known any more when it goes on. The first one
+ *              stands near the file's beginning
  *
  * A transfer's number is one of executions' numbers: its COMPLETE has it, too.
  */

@@ -8,7 +8,16 @@ int record_mark(int what, const char *name, int64_t number)
 {
     record_place place;
     record_settings();
-    if (what < RECORD_STEP_BEGINS || what > RECORD_PHASE_ENDS || !name || !record_active())
+    record_gate_settings();
+    if (what < RECORD_STEP_BEGINS || what > RECORD_PHASE_ENDS || !name)
+        return 1;
+    if (record_gate_is_asked())
+        record_gate_look();
+    const bool was_open = record_gate_open();
+    if (what == RECORD_STEP_BEGINS || what == RECORD_PHASE_BEGINS)
+        record_gate_mark(name);
+    /* The mark that shuts the gate is recorded, too. */
+    if ((!was_open && !record_gate_open()) || !record_active())
         return 1;
     const struct iovec part = {.iov_base = (void *)(uintptr_t)name,
                                .iov_len = strnlen(name, RECORD_MARK_MOST)};

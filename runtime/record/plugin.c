@@ -96,6 +96,7 @@ const PJRT_Api *record_plugin_table(record_plugin *p)
     const PJRT_Api *api = get();
     record_settings();
     record_profile_settings();
+    record_gate_settings();
     if (!api || !is_understood(api)) {
         if (api && !atomic_exchange(&p->unseen, true))
             record_plugin_unseen();

@@ -172,3 +172,8 @@ enum record_no_profile record_keep_profile(record_profile *head, const void *byt
         record_room_back(size);
     return RECORD_PROFILE_UNWRITTEN;
 }
+
+uint64_t record_name_hash(const char *name, size_t length)
+{
+    return length ? XXH3_64bits(name, length) : 0;
+}

@@ -7,7 +7,7 @@
  * says), python.c (what the program's Python asks and has), context.c (contexts of executions),
  * ffi.c (foreign functions), profile.c (the plugin's profiler), executables.c (descriptions of
  * executables), complete.c (callbacks), events.c (one event), delay.c (run delays of threads),
- * about.c (texts), programs.c (files of programs), file.c (the file of slots), disk.c (its file
+ * gate.c (which part of a run is recorded), about.c (texts), programs.c (files of programs), file.c (the file of slots), disk.c (its file
  * system and descriptors), ahead.c (a thread for it), symbol.c (the C library's dlsym).
  *
  * A failure in here stops the recording, never the program, which gets the plugin's answer.
@@ -200,19 +200,47 @@ static inline void record_narrow(void *caller, const void *used)
 }
 
 /* Head of a replaced call: ARGS is the struct for the plugin. Where nothing is to be recorded, it
- * calls and returns. */
-#define RECORD_CALL(p, name, caller, args)                                                         \
+ * calls and returns. Calls of RECORD_CALL_KEPT are recorded while the gate is shut, too. */
+#define RECORD_CALL(p, name, caller, args)      RECORD_CALL_IF(record_gate_open(), p, name, caller, args)
+#define RECORD_CALL_KEPT(p, name, caller, args) RECORD_CALL_IF(true, p, name, caller, args)
+#define RECORD_CALL_IF(open, p, name, caller, args)                                                \
     PJRT_##name##_Args args##_copy,                                                                \
         *args = record_widen(caller, &args##_copy, PJRT_##name##_Args_STRUCT_SIZE);                \
     if (!args) {                                                                                   \
         record_lost_call(p);                                                                       \
         return (p)->api->PJRT_##name(caller);                                                      \
     }                                                                                              \
-    if (!record_active()) {                                                                        \
+    if (!(open) || !record_active()) {                                                             \
         PJRT_Error *error_ = (p)->api->PJRT_##name(args);                                          \
         record_narrow(caller, args);                                                               \
         return error_;                                                                             \
     }
+
+/* ---- gate.c -----------------------------------------------------------------------------------
+ */
+
+/* Whether a part of the run is asked for; else the gate is open. */
+extern _Atomic bool record_gate_asked, record_gate_shut;
+static inline bool record_gate_is_asked(void)
+{
+    return atomic_load_explicit(&record_gate_asked, memory_order_relaxed);
+}
+/* Reads the environment, once, behind record_settings. */
+void record_gate_settings(void);
+static inline bool record_gate_open(void)
+{
+    return !atomic_load_explicit(&record_gate_shut, memory_order_relaxed);
+}
+/* Follows the clock and the signal, if these are waited for. */
+void record_gate_look(void);
+/* Puts a PART, where a part is asked for. The file has begun. */
+void record_gate_put(void);
+/* Whether it counts executions of programs by their names. */
+bool record_gate_names(void);
+/* A program is to be executed whose name has the hash NAME, which is unused where none is asked
+ * for; the program marks that NAME begins. */
+void record_gate_execution(uint64_t name);
+void record_gate_mark(const char *name);
 
 /* ---- clocks --------------------------------------------------------------------------------- */
 
@@ -353,6 +381,8 @@ typedef struct record_hash {
 /* Keeps SIZE bytes in programs/HASH.FORM, once. The hash; zeros where they were not kept. The file
  * has begun. */
 record_hash record_keep(const char *form, const void *bytes, size_t size);
+/* A hash of the name of a program; 0 of none. */
+uint64_t record_name_hash(const char *name, size_t length);
 /* Keeps HEAD and the HEAD->size BYTES as the file "profile", in place of one that is there, and
  * sets HEAD->end_ns to when they were written; or HEAD alone, as it is, where BYTES is NULL.
  * RECORD_PROFILED, _NO_ROOM or _UNWRITTEN; the recording goes on. One thread at a time. */
@@ -539,6 +569,8 @@ uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded
 uint32_t record_executable_results(record_plugin *p, PJRT_LoadedExecutable *loaded,
                                    record_donation **donation);
 void record_executable_forget(const PJRT_LoadedExecutable *loaded);
+/* The hash of LOADED's name, as P says it, likewise; 0: there is no room to know it. */
+uint64_t record_executable_name(record_plugin *p, PJRT_LoadedExecutable *loaded);
 
 /* ---- plugin.c ------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /*
- * test_delays.c - a host that is ready and does not run is neither at work nor asleep; marks.
+ * test_delays.c - a host that is ready and does not run is neither at work nor asleep; marks, and
+ * pauses of the recording.
  */
 #include "tests/results/recordings/recording_fixture.h"
 
@@ -186,6 +187,60 @@ static void marks_are_in_order_of_time(void **state)
     rec_close(r);
 }
 
+/* ---- pauses -----------------------------------------------------------------------------------
+ */
+
+static void play_part(play *p, uint64_t opens)
+{
+    tape_put(&p->tape,
+             (record_event){.kind = RECORD_PART,
+                            .thread = p->thread[0].number,
+                            .time = p->thread[0].now,
+                            .field = {opens}},
+             NULL);
+}
+
+/* The step of the pause is left out, and a handle from before it is another buffer behind. */
+static void steps_of_a_pause_are_left_out(void **state)
+{
+    (void)state;
+    static play p;
+    play_begin(&p);
+    play_part(&p, 1);
+    const play_program step = play_compile(&p, "jit_step", 12, 1, 1, MS);
+    const uint64_t kept = play_send(&p, 0, 1000, US);
+    const run r = {
+        .call_ns = 50 * US, .device_ns = 2 * MS, .arguments = &kept, .argument_count = 1};
+    for (int i = 0; i < LOOPS; i++) {
+        play_execute(&p, &step, r, NULL);
+        play_wait(&p, 0, 0);
+        play_work(&p, 0, MS);
+        if (i == LOOPS / 2) {
+            play_part(&p, 0);
+            play_rest(&p, 0, 1000 * MS);
+            play_part(&p, 1);
+        }
+    }
+    play_part(&p, 0);
+    found f = find(&p, NULL);
+    const rec_process *process = f.steps->process;
+    sums_hold(f.steps);
+    assert_true(process->partial);
+    assert_int_equal(process->pause_count, 2);
+    assert_int_equal(process->pauses[0].to_ns - process->pauses[0].from_ns, 1000 * MS);
+    assert_true(process->pauses[1].to_ns == UINT64_MAX);
+    assert_int_equal(f.steps->paused, 1);
+    for (size_t i = 0; i < f.steps->count; i++)
+        assert_true(f.steps->list[i].wall_ns < 1000 * MS);
+    const rec_execution *first = &process->executions[0], *last = &process->executions[LOOPS - 1];
+    const uint32_t before = rec_argument(process, first, 0, 0);
+    const uint32_t after = rec_argument(process, last, 0, 0);
+    assert_true(before != after);
+    assert_int_equal(process->buffers[before].fate, REC_REPLACED);
+    assert_int_equal(process->buffers[after].origin, REC_FROM_NOWHERE);
+    lose(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +251,7 @@ int main(void)
         cmocka_unit_test(none_is_not_unknown),
         cmocka_unit_test(a_delay_beyond_the_time_is_bounded),
         cmocka_unit_test(marks_are_in_order_of_time),
+        cmocka_unit_test(steps_of_a_pause_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
