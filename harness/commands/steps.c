@@ -306,6 +306,56 @@ static void put_gaps(const rec_steps *steps, res_format format, bn_text *out)
     json_decref(rows);
 }
 
+/* ---- requests --------------------------------------------------------------------------- */
+
+static void put_latency(json_t *rows, const char *name, const rec_latency *l, double compile_ns)
+{
+    json_t *row = add_row(rows);
+    res_sheet_put(row, "%s", name);
+    res_sheet_put(row, "%zu", l->count);
+    res_sheet_put(row, "%s", time_cell(l->p50_ns).text);
+    res_sheet_put(row, "%s", time_cell(l->p90_ns).text);
+    res_sheet_put(row, "%s", time_cell(l->p99_ns).text);
+    res_sheet_put(row, "%s", time_cell(compile_ns).text);
+}
+
+/* Whether variant INDEX is one of the MOST_PROGRAMS with most requests. */
+static bool is_frequent(const rec_requests *r, size_t index)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < r->variants.count && before < MOST_PROGRAMS; i++)
+        before += r->shapes[i].count > r->shapes[index].count ||
+                  (r->shapes[i].count == r->shapes[index].count && i < index);
+    return before < MOST_PROGRAMS;
+}
+
+/* Latencies of all requests, and of each variant of their program. */
+static void put_requests(const rec_steps *steps, const rec_requests *r, res_format format,
+                         bn_text *out)
+{
+    static const res_sheet_column columns[] = {{"requests", false}, {"count", true}, {"p50", true},
+                                               {"p90", true},       {"p99", true},
+                                               {"compile", true}};
+    const bool whole = !res_format_is_text(format);
+    json_t *rows = json_array();
+    put_latency(rows, "all", &r->latency, (double)r->compile_ns);
+    for (size_t i = 0; r->variants.count > 1 && i < r->variants.count; i++) {
+        const rec_variant *variant = &r->variants.list[i];
+        bn_text name = {0};
+        rec_variant_put(steps, &r->variants, i, &name);
+        if (whole || is_frequent(r, i))
+            put_latency(rows,
+                        name.data ? name.data : steps->process->programs[variant->program].hash,
+                        &r->shapes[i], (double)variant->compile_ns);
+        bn_text_free(&name);
+    }
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    if (!whole && r->variants.count > MOST_PROGRAMS)
+        bn_text_printf(out, "and %zu shapes more\n", r->variants.count - MOST_PROGRAMS);
+    bn_text_putc(out, '\n');
+    json_decref(rows);
+}
+
 /* ---- words ------------------------------------------------------------------------------ */
 
 /* What says where a step begins, and how many there are. */
@@ -426,6 +476,12 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
         command_put_words(head.data, format, out);
         bn_text_putc(out, '\n');
     }
+    rec_requests requests;
+    bn_status ignored = {.code = BN_OK};
+    const bool served =
+        rec_requests_make(steps, &requests, &ignored) == BN_OK && requests.count > 0;
+    if (served)
+        put_requests(steps, &requests, format, out);
     put_ledger(steps, format, out);
     bn_text_putc(out, '\n');
     put_threads(steps, format, out);
@@ -445,8 +501,11 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
         if (res_format_is_text(format) && steps->process->profile.program_count > 0)
             res_put_set_in(out, format, kernels_legend);
         bn_text_putc(out, '\n');
+        if (served)
+            rec_requests_put(&requests, &words);
         command_put_words(words.data, format, out);
     }
+    rec_requests_free(&requests);
     bn_text_free(&head);
     bn_text_free(&words);
 }

@@ -251,6 +251,7 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     rec_late_compiles late;
     json_object_set_new(o, "late_compiles",
                         rec_compiles_late(steps->process, &late) ? late_json(&late) : json_null());
+    json_object_set_new(o, "requests", rec_requests_json(steps));
     bn_text_free(&path);
     return o;
 }
