@@ -201,6 +201,24 @@ static void put_name(json_t *row, const char *name, size_t most)
         res_sheet_put(row, "%.*s..%s", (int)head, name, tail);
 }
 
+static bool has_variants(const rec_steps *steps)
+{
+    for (size_t i = 0; i < steps->program_count; i++)
+        if (steps->programs[i].variants > 1)
+            return true;
+    return false;
+}
+
+/* How many there are, and the range of their device times: "32, 387 us to 1.10 ms". */
+static void put_variants(json_t *row, const rec_step_program *p)
+{
+    if (p->variants > 1 && isfinite(p->least_device_ns))
+        res_sheet_put(row, "%u, %s to %s", p->variants, time_cell(p->least_device_ns).text,
+                      time_cell(p->most_device_ns).text);
+    else
+        res_sheet_put(row, "%u", p->variants);
+}
+
 /* Kernels and overheads have columns where a profile was taken. */
 static void put_program(const rec_steps *steps, const rec_step_program *p, bool whole, json_t *rows)
 {
@@ -209,6 +227,8 @@ static void put_program(const rec_steps *steps, const rec_step_program *p, bool 
     json_t *row = add_row(rows);
     put_name(row, program->name[0] ? program->name : program->hash, whole ? 199 : MOST_NAME);
     res_sheet_put(row, "%.4g", p->times);
+    if (has_variants(steps))
+        put_variants(row, p);
     if (profiled) {
         res_sheet_put(row, "%s", time_cell(p->kernels_ns).text);
         res_sheet_put(row, "%s", time_cell(p->overhead_ns).text);
@@ -220,20 +240,21 @@ static void put_program(const rec_steps *steps, const rec_step_program *p, bool 
     res_sheet_put(row, "%u", p->results);
 }
 
-#define PROGRAM_COLUMNS 9
+#define PROGRAM_COLUMNS 10
 
 /* The columns of a table of programs into LIST; returns their number. */
-static size_t program_columns(res_sheet_column list[PROGRAM_COLUMNS], bool profiled)
+static size_t program_columns(res_sheet_column list[PROGRAM_COLUMNS], bool profiled, bool varies)
 {
     static const res_sheet_column all[PROGRAM_COLUMNS] = {
-        {"program", false}, {"times", true},  {"kernels", true},
-        {"overhead", true}, {"device", true}, {"call", true},
-        {"gap", true},      {"in", true},     {"out", true}};
+        {"program", false},  {"times", true},  {"variants", true}, {"kernels", true},
+        {"overhead", true}, {"device", true}, {"call", true},     {"gap", true},
+        {"in", true},       {"out", true}};
     size_t count = 0;
     for (size_t i = 0; i < PROGRAM_COLUMNS; i++) {
         const bool of_profile =
             strcmp(all[i].head, "kernels") == 0 || strcmp(all[i].head, "overhead") == 0;
-        if (profiled || !of_profile)
+        const bool of_variants = strcmp(all[i].head, "variants") == 0;
+        if ((profiled || !of_profile) && (varies || !of_variants))
             list[count++] = all[i];
     }
     return count;
@@ -251,7 +272,7 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
         if (whole || is_among(shown, count, i))
             put_program(steps, &steps->programs[i], whole, rows);
     res_sheet_column columns[PROGRAM_COLUMNS];
-    res_sheet_write(columns, program_columns(columns, profiled), rows, format, out);
+    res_sheet_write(columns, program_columns(columns, profiled, has_variants(steps)), rows, format, out);
     if (!whole && steps->program_count > MOST_PROGRAMS)
         bn_text_printf(out, "and %zu programs more\n", steps->program_count - MOST_PROGRAMS);
     json_decref(rows);
@@ -460,6 +481,8 @@ static const char legend[] =
 static const char gaps_legend[] =
     "gap before: mean per step of the time in which the device is idle before that\n"
     "program, by what the host does; PJRT: calls that dispatch, send, read, compile\n";
+static const char variants_legend[] =
+    "variants: of the program, by shape, and the range of their device times\n";
 static const char kernels_legend[] =
     "kernels: per execution, while at least one ran, by the plugin's profiler;\n"
     "overhead: the rest of device: call, launch, gaps between kernels, way back\n";
@@ -498,6 +521,8 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
             res_put_set_in(out, format, legend);
             res_put_set_in(out, format, steps->completions ? gaps_legend : "");
         }
+        if (res_format_is_text(format) && has_variants(steps))
+            res_put_set_in(out, format, variants_legend);
         if (res_format_is_text(format) && steps->process->profile.program_count > 0)
             res_put_set_in(out, format, kernels_legend);
         bn_text_putc(out, '\n');

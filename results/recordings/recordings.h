@@ -339,6 +339,9 @@ typedef struct rec_options {
      * of the executions, steps are looked for. The last step has no next one to end it. */
     uint64_t from_ns, to_ns;
     uint32_t steps;
+    /* Only steps of one variant of their program, where it has several: the type of the argument
+     * that changes, or 8 digits of a hash or more; "": the most frequent one; NULL: all. */
+    const char *variant;
 } rec_options;
 
 /* How steps were found: what says where each begins. A row: member, name in JSON. */
@@ -480,6 +483,10 @@ typedef struct rec_steps {
     bool by_completion;
     uint32_t cycle;
     bool kept; /* what compiles or warms up is in the list, too: KEEP_WARMUP */
+    /* With rec_options.variant: the one (index of the program) that all steps of the list have, of
+     * how many, and the steady steps of the others. REC_NONE: none was chosen. */
+    uint32_t variant, variants;
+    size_t of_others;
     rec_run run;
     uint32_t *begins; /* [marks]: positions at which steps begin */
     bool *plain;      /* [marks]: a step like most, without compiles; of warm-up or not */
@@ -607,6 +614,12 @@ void rec_variants_free(rec_variants *variants);
  * known to. */
 void rec_variant_put(const rec_steps *steps, const rec_variants *variants, size_t index,
                      bn_text *out);
+
+/* Appends which variant STEPS were chosen to have: "f32[17,512] (hash 0123abcd), one of 32"; nothing
+ * where none was. */
+void rec_chosen_put(const rec_steps *steps, bn_text *out);
+/* Appends its name for tables: the type that changes, else its hash. */
+void rec_chosen_name(const rec_steps *steps, bn_text *out);
 
 /* ---- requests (requests.c) ---------------------------------------------------------------- */
 

@@ -378,3 +378,172 @@ void rec_variant_put(const rec_steps *steps, const rec_variants *v, size_t index
     const uint32_t buffer = rec_argument(p, &p->executions[v->first[index]], 0, v->argument);
     rec_type_put(p, buffer < p->buffer_count ? p->buffers[buffer].type : REC_NONE, out);
 }
+
+/* ---- one of them -------------------------------------------------------------------------- */
+
+/* Digits of a hash that name a program. */
+#define LEAST_DIGITS 8
+/* Blocks of steps that are samples, where the host runs ahead: as in ahead.c. */
+#define BLOCKS       30
+/* Variants that an error names. */
+#define NAMED        4
+
+void rec_chosen_name(const rec_steps *steps, bn_text *out)
+{
+    rec_variants v;
+    bn_status ignored = {.code = BN_OK};
+    const size_t before = out->length;
+    if (steps->variant == REC_NONE)
+        return;
+    if (rec_variants_make(steps, steps->variant, NULL, &v, &ignored) == BN_OK &&
+        v.varying == REC_VARYING_DIMENSION && v.repeated == 0)
+        for (size_t i = 0; i < v.count; i++)
+            if (v.list[i].program == steps->variant)
+                rec_variant_put(steps, &v, i, out);
+    rec_variants_free(&v);
+    if (out->length == before)
+        bn_text_printf(out, "%.12s", steps->process->programs[steps->variant].hash);
+}
+
+void rec_chosen_put(const rec_steps *steps, bn_text *out)
+{
+    if (steps->variant == REC_NONE)
+        return;
+    rec_chosen_name(steps, out);
+    bn_text_printf(out, " (hash %.12s), one of %u",
+                   steps->process->programs[steps->variant].hash, steps->variants);
+}
+
+/* The row with variants that takes longest; NULL: none has any. */
+static const rec_step_program *row_with_variants(const rec_steps *s)
+{
+    const rec_step_program *best = NULL;
+    double most = -1;
+    for (size_t i = 0; i < s->program_count; i++) {
+        const rec_step_program *row = &s->programs[i];
+        const double ns =
+            isfinite(row->device_step_ns) ? row->device_step_ns : row->call_ns * row->times;
+        if (row->variants > 1 && ns > most) {
+            best = row;
+            most = ns;
+        }
+    }
+    return best;
+}
+
+static bool is_meant(const rec_steps *s, const rec_variants *v, size_t i, const char *word)
+{
+    const char *hash = s->process->programs[v->list[i].program].hash;
+    const size_t digits = strlen(word);
+    bn_text type = {0};
+    rec_variant_put(s, v, i, &type);
+    const bool same = type.data && strcmp(type.data, word) == 0;
+    bn_text_free(&type);
+    return same ||
+           (digits >= LEAST_DIGITS && digits < RECORD_HASH_TEXT && strncmp(hash, word, digits) == 0);
+}
+
+/* Refuses WORD, which FOUND of V's variants have. */
+static bn_code fail_variant(const rec_steps *s, const rec_variants *v, const char *word,
+                            size_t found, bn_status *st)
+{
+    bn_text names = {0};
+    for (size_t i = 0, put = 0; i < v->count && put < NAMED; i++) {
+        if (found && !is_meant(s, v, i, word))
+            continue;
+        bn_text_puts(&names, put++ ? ", " : "");
+        const size_t before = names.length;
+        rec_variant_put(s, v, i, &names);
+        bn_text_printf(&names, "%s%.12s", names.length > before ? " " : "",
+                       s->process->programs[v->list[i].program].hash);
+    }
+    const bn_code code =
+        found ? bn_fail(st, BN_INVALID, "--variant %s: %zu variants are such, by hash: %s%s", word,
+                        found, names.data, found > NAMED ? ", ..." : "")
+              : bn_fail(st, BN_NOT_FOUND, "--variant %s: no variant is such; there are: %s%s", word,
+                        names.data ? names.data : "none", v->count > NAMED ? ", ..." : "");
+    bn_text_free(&names);
+    return code;
+}
+
+/* The variant of ROW that WORD means. */
+static bn_code choose_variant(const rec_steps *s, const rec_step_program *row, const char *word,
+                              uint32_t *program, bn_status *st)
+{
+    rec_variants v;
+    size_t found = 0;
+    *program = row->program;
+    if (!word[0])
+        return BN_OK;
+    bn_code code = rec_variants_make(s, row->program, NULL, &v, st);
+    for (size_t i = 0; code == BN_OK && i < v.count; i++)
+        if (is_meant(s, &v, i, word)) {
+            *program = v.list[i].program;
+            found++;
+        }
+    if (code == BN_OK && found != 1)
+        code = fail_variant(s, &v, word, found, st);
+    rec_variants_free(&v);
+    return code;
+}
+
+static bool has_program(const rec_steps *s, const rec_step *step, uint32_t program)
+{
+    for (uint32_t k = 0; k < step->executions; k++)
+        if (s->sequence->programs[step->first + k] == program)
+            return true;
+    return false;
+}
+
+/* Whether a mean of CYCLE steps took no time: completions that are told together. */
+static bool has_empty(const rec_steps *s, size_t cycle)
+{
+    for (size_t i = 0; i + cycle <= s->count; i += cycle) {
+        uint64_t sum = 0;
+        for (size_t k = 0; k < cycle; k++)
+            sum += s->list[i + k].wall_ns;
+        if (sum == 0)
+            return true;
+    }
+    return false;
+}
+
+/* How many of the steps that are left a sample is the mean of. */
+static uint32_t cycle_of(const rec_steps *s)
+{
+    size_t cycle = rec_cycle(s) > 1 && s->count / BLOCKS > 1 ? s->count / BLOCKS : 1;
+    while (cycle < s->count && has_empty(s, cycle))
+        cycle++;
+    return (uint32_t)cycle;
+}
+
+bn_code rec_variant_keep(rec_steps *s, const rec_names *names, const char *word, bn_status *st)
+{
+    const rec_step_program *row = row_with_variants(s);
+    uint32_t program = REC_NONE;
+    size_t kept = 0;
+    if (!row)
+        return word[0] ? bn_fail(st, BN_NOT_FOUND,
+                                 "--variant %s: no program of the steps has variants", word)
+                       : BN_OK;
+    if (choose_variant(s, row, word, &program, st) != BN_OK)
+        return st->code;
+    for (size_t i = 0; i < s->count; i++)
+        if (has_program(s, &s->list[i], program))
+            s->list[kept++] = s->list[i];
+    if (kept == 0)
+        return bn_fail(st, BN_NOT_FOUND, "--variant %s: no steady step has it", word);
+    s->variant = program;
+    s->variants = row->variants;
+    s->of_others = s->count - kept;
+    s->count = kept;
+    s->cycle = cycle_of(s);
+    free(s->programs);
+    free(s->row_of);
+    s->programs = NULL;
+    s->row_of = NULL;
+    s->program_count = 0;
+    s->kernels_ns = (res_interval){0, 0, 0};
+    s->kernels_too_long = false;
+    return rec_step_programs_make(s, names, st);
+}
