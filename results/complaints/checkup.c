@@ -52,5 +52,6 @@ void rec_checkup_free(rec_checkup *checkup)
 {
     for (size_t i = 0; i < checkup->count; i++)
         bn_text_free(&checkup->list[i].where);
+    rec_shapes_free(checkup->shapes);
     *checkup = (rec_checkup){0};
 }

@@ -50,6 +50,24 @@ double rec_work_before(const rec_process *process, rec_walk *walk, const rec_cal
 /* Appends PROGRAM's name, or its hash. */
 void rec_program_put(const rec_process *process, uint32_t program, bn_text *out);
 
+/* ---- variants, and padding (padding.c) --------------------------------------------------------
+ */
+
+/* Fills WAYS with those that leave fewer variants than V has. False without memory. */
+BN_MUST_USE bool rec_padding_find(const rec_variants *v, rec_padding ways[2], size_t *count);
+/* SHAPES is for rec_shapes_free, if it is of malloc; also after a failure. False without memory. */
+BN_MUST_USE bool rec_shapes_find(const rec_steps *steps, rec_shapes *shapes);
+void rec_shapes_free(rec_shapes *shapes); /* NULL allowed */
+/* How long V's variants compiled between FROM_NS and TO_NS, the framework's work before included, in
+ * ns; COMPILES gets their number. */
+double rec_variants_cost(const rec_process *p, const rec_variants *v, uint64_t from_ns,
+                         uint64_t to_ns, uint32_t *compiles);
+/* Append how many variants there are, and what changes; what padding would do. */
+void rec_shapes_put(const rec_steps *steps, const rec_shapes *shapes, bn_text *out);
+void rec_padding_put(const rec_shapes *shapes, bn_text *out);
+/* {"program", "varies", ...} as docs/doctor.md says (new reference); null of one variant. */
+json_t *rec_shapes_json(const rec_steps *steps, const rec_shapes *shapes);
+
 /* ---- a rule
  * --------------------------------------------------------------------------------------
  */

@@ -62,7 +62,7 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
     const rec_program *program = &p->programs[row->program];
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:o, s:o, s:o}",
+        "s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "name", program->name, "hash", program->hash, "form", program->form, "options",
         program->options, "times", res_json_real(row->times), "device_ns",
         res_json_real(row->device_ns), "device_step_ns", res_json_real(row->device_step_ns),
@@ -73,7 +73,9 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
         count(row->results), "donated", count(row->donated), "result_types", types_json(p, program),
         "devices", count(program->devices), "flops", res_json_real(program->flops), "bytes",
         res_json_real(program->bytes), "compiles", count(program->compiles), "compile_ns",
-        count(program->compile_ns));
+        count(program->compile_ns), "variants", count(row->variants), "least_device_ns",
+        res_json_real(row->least_device_ns), "most_device_ns",
+        res_json_real(row->most_device_ns));
 }
 
 /* ---- threads ---------------------------------------------------------------------------- */
@@ -255,6 +257,7 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     json_object_set_new(o, "partial", json_boolean(steps->process->partial));
     json_object_set_new(o, "ready",
                         steps->delays ? figure_json(rec_steps_ready(steps)) : json_null());
+    json_object_set_new(o, "requests", rec_requests_json(steps));
     bn_text_free(&path);
     return o;
 }

@@ -54,6 +54,11 @@ static void fill_experiment(const rec_recording *recording, const rec_steps *ste
          : script.length ? script.data
                          : REC_UNKNOWN);
     bn_text_free(&script);
+    /* Another variant is another experiment. */
+    bn_text variant = {0};
+    rec_chosen_name(steps, &variant);
+    copy(e->variant, sizeof e->variant, variant.data ? variant.data : "");
+    bn_text_free(&variant);
     copy(e->phase, sizeof e->phase, naming->phase ? naming->phase : "step");
     copy(e->mode, sizeof e->mode, "recorded");
     copy(e->front_end, sizeof e->front_end, rec_framework(p));
@@ -367,7 +372,7 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
         json_array_append_new(times, res_json_real(steps->programs[i].times));
     return json_pack(
         "{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, "
-        "s:I, s:I, s:i, s:s, s:I, s:o, s:o}",
+        "s:I, s:I, s:i, s:s, s:I, s:o, s:o, s:o, s:I, s:I}",
         "command", texts_json(p->command), "frameworks", texts_json(p->frameworks), "way",
         way_of(steps, naming), "pid", (json_int_t)p->pid, "process", res_json_text(p->folder),
         "executions_per_step", (json_int_t)steps->executions_per_step, "steps_a_sample",
@@ -380,7 +385,9 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
         digest_of(recording, recorder_of(recording)), "epoch_ns",
         p->epoch_ns <= INT64_MAX ? (json_int_t)p->epoch_ns : (json_int_t)-1, "step_program",
         naming->step_program ? res_json_text(naming->step_program) : json_null(), "profile",
-        profile_json(&p->profile));
+        profile_json(&p->profile), "variant",
+        steps->variant == REC_NONE ? json_null() : json_string(p->programs[steps->variant].hash),
+        "variants", (json_int_t)steps->variants, "steps_of_others", (json_int_t)steps->of_others);
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */

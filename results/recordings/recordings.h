@@ -382,6 +382,9 @@ typedef struct rec_options {
      * of the executions, steps are looked for. The last step has no next one to end it. */
     uint64_t from_ns, to_ns;
     uint32_t steps;
+    /* Only steps of one variant of their program, where it has several: the type of the argument
+     * that changes, or 8 digits of a hash or more; "": the most frequent one; NULL: all. */
+    const char *variant;
 } rec_options;
 
 /* How steps were found: what says where each begins. A row: member, name in JSON. */
@@ -526,6 +529,10 @@ typedef struct rec_steps {
     bool by_completion;
     uint32_t cycle;
     bool kept; /* what compiles or warms up is in the list, too: KEEP_WARMUP */
+    /* With rec_options.variant: the one (index of the program) that all steps of the list have, of
+     * how many, and the steady steps of the others. REC_NONE: none was chosen. */
+    uint32_t variant, variants;
+    size_t of_others;
     rec_run run;
     uint32_t *begins;   /* [marks]: positions at which steps begin; order_count: behind the last */
     uint64_t *times_ns; /* [marks]: when they begin */
@@ -602,6 +609,113 @@ rec_figure rec_steps_gap(const rec_steps *steps, rec_part part);
 /* The median of VALUES, one of each steady step, with the interval of the answer, below; with
  * rec_steps.by_completion, or without completions, their mean. */
 res_interval rec_steps_interval(const rec_steps *steps, const double *values);
+
+/* ---- variants of a program (variants.c) --------------------------------------------------- */
+
+/* What differs between the variants of a program. A row: member, name in JSON. */
+#define REC_VARYINGS(X)                                                                            \
+    X(CODE, "code")           /* arguments have the same types, so the code differs */             \
+    X(DIMENSION, "dimension") /* one dimension of an argument, and those that follow from it */    \
+    X(SEVERAL, "several")     /* dimensions that do not follow from one */                         \
+    X(TYPE, "type")           /* the type of elements, or the number of dimensions */              \
+    X(UNKNOWN, "unknown")     /* the recording lacks types */
+typedef enum rec_varying {
+#define X(member, name) REC_VARYING_##member,
+    REC_VARYINGS(X)
+#undef X
+        REC_VARYING_COUNT
+} rec_varying;
+const char *rec_varying_name(rec_varying varying);
+
+typedef struct rec_variant {
+    uint32_t program;
+    int64_t value; /* of the dimension that changes; -1: several do, or none */
+    uint32_t executions;
+    uint64_t compile_ns; /* all of its compilations */
+    double time_ns;      /* of an execution, or a request: the median; NaN: unknown */
+    uint32_t timed;      /* of which that is */
+} rec_variant;
+
+/* The programs of one name with as many arguments and results, that were executed on the steps'
+ * device. */
+typedef struct rec_variants {
+    rec_variant *list; /* by value, then in the order in which they came first */
+    size_t count;
+    rec_varying varying;
+    /* Of the first argument that changes; REC_NONE: none, or of DIMENSION that there is none. */
+    uint32_t argument, dimension;
+    uint32_t following;  /* further dimensions that follow from it */
+    uint32_t others;     /* further arguments that change, of SEVERAL and TYPE */
+    uint32_t repeated;   /* variants with the types of another one: their code differs, too */
+    bool of_requests;    /* TIME_NS is of requests that compile nothing; else of device times, without
+                          * the first execution of each variant */
+    double spread;       /* standard deviation of one of these times, as a share of its median; NaN:
+                          * unknown */
+    uint32_t spread_of;  /* degrees of freedom of it */
+    uint32_t *first;     /* [count]: a first execution of each, as LIST is ordered */
+} rec_variants;
+
+struct rec_requests;
+/* The variants of PROGRAM; with REC_NONE of the programs that were compiled for longest. Times are
+ * those of REQUESTS, unless that is NULL or requests overlap. For rec_variants_free, also after a
+ * failure. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code rec_variants_make(const rec_steps *steps, uint32_t program,
+                                      const struct rec_requests *requests, rec_variants *variants,
+                                      bn_status *st);
+void rec_variants_free(rec_variants *variants);
+/* Appends the type of the argument that changes, as it is in variant INDEX; nothing where none is
+ * known to. */
+void rec_variant_put(const rec_steps *steps, const rec_variants *variants, size_t index,
+                     bn_text *out);
+
+/* Appends which variant STEPS were chosen to have: "f32[17,512] (hash 0123abcd), one of 32"; nothing
+ * where none was. */
+void rec_chosen_put(const rec_steps *steps, bn_text *out);
+/* Appends its name for tables: the type that changes, else its hash. */
+void rec_chosen_name(const rec_steps *steps, bn_text *out);
+
+/* ---- requests (requests.c) ---------------------------------------------------------------- */
+
+/* A request: from its first call to the end of what it answers. */
+typedef struct rec_request {
+    uint64_t begin_ns, end_ns; /* END_NS 0: unknown */
+    uint32_t program;          /* that it is a run of */
+    bool compiles;
+    bool queued; /* it had not ended when its thread began the next one */
+} rec_request;
+
+/* NaN: unknown, as the 99th percentile of fewer than 100 requests, the 90th of fewer than 10. */
+typedef struct rec_latency {
+    size_t count;
+    double p50_ns, p90_ns, p99_ns, mean_ns;
+    size_t behind_p99; /* requests that took as long or longer */
+} rec_latency;
+
+typedef struct rec_requests {
+    rec_request *list; /* all of them, in order; none is left out */
+    size_t count;
+    size_t compiling, queued, unended;
+    size_t told_late;    /* completions that were told after the next request's begin, which is then
+                          * the end */
+    uint64_t compile_ns; /* in requests */
+    uint32_t at_once;    /* requests in flight, at most */
+    rec_latency latency; /* of those whose end is known */
+    double window_ns;    /* from the first one's begin to the last end */
+    double between_ns;   /* from the end of one to the first call of the next one, where they do not
+                          * overlap: the median; NaN: unknown */
+    rec_variants variants;
+    rec_latency *shapes; /* [variants.count] */
+} rec_requests;
+
+/* The requests of STEPS, which carry no state (REC_FOUND_NAME); else none. For rec_requests_free,
+ * also after a failure. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code rec_requests_make(const rec_steps *steps, rec_requests *requests,
+                                      bn_status *st);
+void rec_requests_free(rec_requests *requests);
+/* Appends what the figures of REQUESTS are, in sentences. */
+void rec_requests_put(const rec_requests *requests, bn_text *out);
+/* {"count", "p50_ns", ...} as docs/steps.md says (new reference); null where there are none. */
+json_t *rec_requests_json(const rec_steps *steps);
 
 /* ---- the answer ------------------------------------------------------------------------- */
 

@@ -292,6 +292,11 @@ BN_MUST_USE bn_code rec_run_make(const rec_recording *recording, const rec_names
 
 /* Before rec_ledger_fill, which adds the gaps. */
 BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, const rec_names *names, bn_status *st);
+/* Keeps the steps of one variant of the program that has variants and takes longest, as WORD says
+ * (rec_options.variant); all where no program has any. Makes the rows of programs again.
+ * BN_NOT_FOUND, BN_INVALID: WORD means none, or several. */
+BN_MUST_USE bn_code rec_variant_keep(rec_steps *steps, const rec_names *names, const char *word,
+                                     bn_status *st);
 /* After rec_ledger_fill, which sets main_thread. */
 BN_MUST_USE bn_code rec_step_threads_make(rec_steps *steps, bn_status *st);
 
