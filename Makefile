@@ -367,6 +367,8 @@ install: all
 	install -m 644 tests/golden/*.json '$(SHARE)/golden/'
 	install -m 644 tests/golden/params/*.tsv '$(SHARE)/golden/params/'
 	$(if $(wildcard contrib/frontends/*/run.py),cp -R contrib/frontends/. '$(SHARE)/frontends/')
+	install -d '$(SHARE)/marks'
+	install -m 644 contrib/marks/bench_marks.py '$(SHARE)/marks/'
 	install -m 755 $(BUILD)/bench '$(BIN)/bench'
 	install -m 755 $(SIM) '$(LIB)/libpjrt_sim.so'
 	install -m 755 $(RECORDER) '$(LIB)/libpjrt_record.so'

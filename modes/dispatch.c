@@ -217,6 +217,18 @@ static void note_execution(mode *m, const mode_program *p, uint64_t begin_ns, rt
     (void)(rt_event_watch(m->client, event, done, NULL) == BN_OK);
 }
 
+/* Waits for the execution of P that was just submitted. After a failure its results are nobody's.
+ */
+static bn_code await_execution(mode *m, const mode_program *p, bn_status *st)
+{
+    const bn_part before = mode_clock(m, BN_PART_WAIT);
+    const bn_code code = mode_await_events(m, &m->events, st);
+    for (size_t o = 0; code != BN_OK && o < p->output_count; o++)
+        rt_buffer_release(m->client, m->results.items[o]);
+    mode_clock(m, before);
+    return code;
+}
+
 bn_code mode_dispatch(mode *m, mode_program *p, bn_status *st)
 {
     bn_part before = mode_clock(m, BN_PART_DISPATCH);
@@ -235,6 +247,8 @@ bn_code mode_dispatch(mode *m, mode_program *p, bn_status *st)
     mode_clock(m, before);
     if (m->timeline && event)
         note_execution(m, p, begin_ns, event);
+    if (code == BN_OK && event && m->options.awaited)
+        code = await_execution(m, p, st);
     return code == BN_OK ? BN_OK
                          : bn_context(st, "%s %s", m->probe_repeat > 0 ? "probing" : "executing",
                                       p->row->view.label);

@@ -58,6 +58,7 @@ typedef struct mode_call {
 typedef struct mode_options {
     unsigned graphs;        /* capture: 1, 2, 3 or 5; 0 is 1; other modes: 1 */
     int in_flight;          /* steps dispatched and not awaited; 0 and 1: serial */
+    bool awaited;           /* each execution, before the host goes on; then steps are serial */
     size_t cache_entries;   /* executables kept in memory; 0: 1024 */
     const char *cache_dir;  /* folder of serialized executables, or NULL */
     bool compile_anew;      /* compile also what CACHE_DIR has, to measure it, and keep it there */

@@ -106,7 +106,7 @@ typedef struct plot_rows {
     const res_collection *all; /* borrowed */
 } plot_rows;
 /* The strategy that the geometric mean MEAN of the table is of: "capture", "jax capture". */
-#define PLOT_STRATEGY_BYTES (RES_TEXT + 20)
+#define PLOT_STRATEGY_BYTES RES_WAY_BYTES
 void plot_mean_strategy(const json_t *mean, char text[PLOT_STRATEGY_BYTES]);
 
 void plot_rows_make(const res_collection *all, plot_rows *rows);

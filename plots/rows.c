@@ -119,11 +119,14 @@ void plot_mean_strategy(const json_t *mean, char text[PLOT_STRATEGY_BYTES])
 {
     const char *front_end = json_string_value(json_object_get(mean, "front_end"));
     const char *mode = json_string_value(json_object_get(mean, "mode"));
+    const char *dispatch = json_string_value(json_object_get(mean, "dispatch"));
     res_experiment e;
     res_experiment_usual(&e);
     res_axis_set_value(&res_axes[RES_AXIS_MODE], mode ? mode : "", 0, &e);
     if (front_end)
         res_axis_set_value(&res_axes[RES_AXIS_FRONT_END], front_end, 0, &e);
+    if (dispatch)
+        res_axis_set_value(&res_axes[RES_AXIS_DISPATCH], dispatch, 0, &e);
     snprintf(text, PLOT_STRATEGY_BYTES, "%s", res_way_of(&e).text);
 }
 

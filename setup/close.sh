@@ -8,6 +8,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-for folder in suites contrib/frontends "$@"; do
+for folder in suites contrib/frontends contrib/marks "$@"; do
     [ ! -O "$folder" ] || find "$folder" ! -type l -perm /022 -exec chmod go-w {} +
 done

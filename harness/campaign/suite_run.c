@@ -60,10 +60,7 @@ static int likeness(const res_experiment *a, const res_experiment *b)
         return 1;
     if (strcmp(a->phase, b->phase) != 0 || a->batch != b->batch)
         return 2;
-    return strcmp(a->mode, b->mode) != 0 || a->graphs != b->graphs ||
-                   strcmp(a->front_end, b->front_end) != 0
-               ? 3
-               : 4;
+    return res_is_one_way(a, b) ? 4 : 3;
 }
 
 /* Mean of the runs with a known time that are most like RUN; without a run of the same, the time of

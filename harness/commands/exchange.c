@@ -147,9 +147,10 @@ static bn_code check_known(const rec_recording *recording, uint32_t pid, bn_stat
                    recording->path, fault->message);
 }
 
-/* The steady steps of the recording at PATH as a record; the caller frees it. */
+/* The steady steps of the recording at PATH as a record; the caller frees it. VARIANT gets which of
+ * their variants they are, if they have several. */
 static bn_code read_recording(const import_options *own, const char *path, res_record **record,
-                              bn_status *st)
+                              bn_text *variant, bn_status *st)
 {
     rec_recording *recording = NULL;
     rec_steps *steps = NULL;
@@ -161,7 +162,8 @@ static bn_code read_recording(const import_options *own, const char *path, res_r
                        path);
     const rec_options options = {.pid = (uint32_t)own->recorded.process,
                                  .device = -1,
-                                 .step_program = own->recorded.step_program};
+                                 .step_program = own->recorded.step_program,
+                                 .variant = own->recorded.variant ? own->recorded.variant : ""};
     const rec_naming naming = {.model = own->recorded.name,
                                .phase = own->phase,
                                .step_program = own->recorded.step_program};
@@ -172,6 +174,10 @@ static bn_code read_recording(const import_options *own, const char *path, res_r
         code = rec_steps_find(recording, &options, &steps, st);
     if (code == BN_OK)
         code = rec_record_make(recording, steps, &naming, record, st);
+    if (code == BN_OK && steps->variant != REC_NONE) {
+        rec_chosen_put(steps, variant);
+        bn_text_printf(variant, "; %zu steady steps are of the others", steps->of_others);
+    }
     rec_steps_free(steps);
     rec_close(recording);
     return code;
@@ -190,7 +196,12 @@ static bn_code import_recording(const import_options *own, const char *path, bn_
     res_record *record = NULL;
     res_taken taken;
     char file[4200] = "";
-    bn_code code = read_recording(own, path, &record, st);
+    bn_text variant = {0};
+    bn_code code = read_recording(own, path, &record, &variant, st);
+    if (code == BN_OK && variant.length)
+        cli_say("bench: %s: shapes change: the record is of variant %s (--variant takes another)",
+                path, variant.data);
+    bn_text_free(&variant);
     if (code != BN_OK)
         return code;
     const res_source source = rec_record_source(record);
@@ -275,7 +286,7 @@ const cli_command command_import = {
     .output = AT(output),
     .rows = import_rows,
     .row_count = sizeof import_rows / sizeof *import_rows,
-    .groups = {{.table = job_recorded_table, .offset = AT(recorded), .rows = JOB_RECORDED_STEP},
+    .groups = {{.table = job_recorded_table, .offset = AT(recorded), .rows = JOB_RECORDED_STEP | JOB_RECORDED_VARIANT},
                {.table = cli_output_table,
                 .offset = AT(output),
                 .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE}},

@@ -18,7 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ABOUT "recording.json"
+#define ABOUT            "recording.json"
+/* Identifier of a warning. */
+#define FUNCTION_MISSING "function-missing"
 
 static const char help[] =
     "The program runs in the foreground, with this terminal. bench ends with its exit code, or\n"
@@ -39,6 +41,7 @@ typedef struct record_options {
     const char *folder;  /* of the recording; NULL: a new one in ./recordings */
     const char *runtime; /* to record: a name or path, or "auto" */
     double limit_bytes;  /* of each process's events and programs */
+    const char *marks;   /* what else is a mark of a step; NULL: only the program's own */
     int64_t profile;     /* executions for the plugin's profiler to see; 0: none */
     const char *start, *stop; /* of the recorded part, as runtime/record/when.h; NULL: all */
 } record_options;
@@ -216,6 +219,59 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
+/* Appends NAME to the array NOTED, once. */
+static void note_once(json_t *noted, const char *name, size_t length)
+{
+    size_t i;
+    json_t *there;
+    json_array_foreach(noted, i, there)
+    {
+        if (json_string_length(there) == length &&
+            memcmp(json_string_value(there), name, length) == 0)
+            return;
+    }
+    json_array_append_new(noted, json_stringn(name, length));
+}
+
+/* The foreign function that a plugin did not know, where ERROR says so; its *LENGTH. NULL: it is
+ * about something else. The words are XLA's. */
+static const char *function_missing(const char *error, size_t *length)
+{
+    static const char *const before[] = {
+        "No FFI handler registered for ", "No registered implementation for custom call to ",
+        "No registered implementation for untyped custom call to "};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        const char *at = strstr(error, before[i]);
+        if (!at)
+            continue;
+        at += strlen(before[i]);
+        *length = strcspn(at, " \n");
+        if (*length > 0)
+            return at;
+    }
+    return NULL;
+}
+
+/* What the program wanted of its runtime and did not get in process P. */
+static void say_missing(const rec_process *p, json_t *noted)
+{
+    for (const char *const *note = p->notes; note && *note; note++) {
+        const size_t length = strcspn(*note, ":");
+        note_once(noted, *note, length);
+        cli_say("  process %u: %s", p->pid, *note + length + strspn(*note + length, ": "));
+    }
+    for (const char *const *error = p->errors; error && *error; error++) {
+        size_t length = 0;
+        const char *name = function_missing(*error, &length);
+        if (!name)
+            continue;
+        note_once(noted, FUNCTION_MISSING, strlen(FUNCTION_MISSING));
+        cli_say("  process %u: the program calls the foreign function %.*s, which the recorded "
+                "runtime does not have; a client that is built into the framework may have it",
+                p->pid, (int)length, name);
+    }
+}
+
 /* Prints the summary of one process, and whether its recording is complete. Each warning's
  * identifier goes into NOTED. */
 static void say_process(const rec_process *p, double limit_bytes, json_t *noted)
@@ -256,6 +312,7 @@ static void say_process(const rec_process *p, double limit_bytes, json_t *noted)
                 "disk",
                 p->pid, without, plural(without));
     }
+    say_missing(p, noted);
     for (const char *const *lie = p->lies; lie && *lie; lie++)
         cli_say("  process %u: %s; that answer was not recorded", p->pid, *lie);
     if (p->unseen > 0)
@@ -299,6 +356,24 @@ static void say_nothing_recorded(recording *r)
         cli_say("  - variables that were set already: see the first lines of this run");
 }
 
+/* Whether the program failed, and one of PROCESSES lacked a function that it called. */
+static bool failed_for_lack(const recording *r, const json_t *processes)
+{
+    size_t i, k;
+    json_t *process, *noted;
+    const json_t *code = json_object_get(json_object_get(r->about, "ended"), "exit_code");
+    json_array_foreach(processes, i, process)
+    {
+        json_array_foreach(json_object_get(process, "noted"), k, noted)
+        {
+            if (json_integer_value(code) != 0 &&
+                strcmp(json_string_value(noted), FUNCTION_MISSING) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Summarizes the recording. */
 static void say_recorded(recording *r, const record_options *own)
 {
@@ -316,7 +391,9 @@ static void say_recorded(recording *r, const record_options *own)
     }
     for (size_t i = 0; i < what->process_count; i++) {
         executions += what->processes[i].execution_count;
-        calls += what->processes[i].call_count;
+        /* A client without an execution is something, and so is one that could not be made. */
+        calls += what->processes[i].call_count + what->processes[i].device_count +
+                 (what->processes[i].notes && what->processes[i].notes[0]);
         stopped = stopped || what->processes[i].stop != RECORD_GOES_ON;
     }
     add_plugins(r, what);
@@ -345,7 +422,7 @@ static void say_recorded(recording *r, const record_options *own)
     for (size_t i = 0; i < what->damaged_count && i < sizeof what->damaged / sizeof *what->damaged;
          i++)
         cli_say("  %s: %s", what->damaged[i].name, what->damaged[i].why.message);
-    if (executions > 0)
+    if (executions > 0 && !failed_for_lack(r, processes))
         cli_note("bench: next: bench steps %s", r->path);
     rec_close(what);
 }
@@ -359,6 +436,10 @@ static void say_interposer(const recording *r, bool verbose)
     json_t *value;
     cli_note("bench: recording to %s, runtime %s%s%s", r->path, interposer->runtime,
              interposer->plugin[0] ? ": " : ", preloaded", interposer->plugin);
+    if (json_object_get(interposer->variables, RECORD_ENV_CPU_DEVICES))
+        cli_note("bench: on a CPU this plugin stands in for the client that is built into JAX or "
+                 "PyTorch/XLA; it is another build of XLA, and cannot be one of several processes "
+                 "(jax.distributed)");
     json_object_foreach(interposer->variables, name, value)
     {
         if (verbose)
@@ -412,6 +493,14 @@ static bn_code begin_recording(const record_options *own, const char *const *wor
         code = set_when("stop", own->stop, RECORD_ENV_STOP, r, st);
     if (code != BN_OK)
         return code;
+    if (own->marks && strcmp(own->marks, "jax") != 0)
+        return bn_fail(st, BN_INVALID, "--marks takes jax, and not '%.40s'", own->marks);
+    if (own->marks && !r->interposer.marks[0])
+        return bn_fail(st, BN_NOT_FOUND,
+                       "--marks: the module bench_marks is neither in ../contrib/marks nor in "
+                       "../share/bench/marks from bench's folder, or others may write it");
+    if (own->marks)
+        json_object_set_new(r->interposer.variables, RECORD_ENV_MARKS, json_string(own->marks));
     snprintf(bytes, sizeof bytes, "%.0f", own->limit_bytes);
     json_object_set_new(r->interposer.variables, RECORD_ENV_LIMIT, json_string(bytes));
     if (own->profile > 0) {
@@ -465,6 +554,11 @@ static int record(const record_options *own, const char *const *words)
 
 #define AT(member) offsetof(record_options, member)
 
+static void marks_names(bn_text *out)
+{
+    bn_text_printf(out, "jax");
+}
+
 static const cli_option rows[] = {
     {"runtime", "NAME", CLI_TEXT, AT(runtime), .fallback = "auto", .values = job_runtime_names,
      .open = true,
@@ -478,6 +572,9 @@ static const cli_option rows[] = {
     {"profile", "N", CLI_NUMBER, AT(profile), .fallback = "0", .most = 1e6,
      .text = "profile N executions with the plugin's own profiler, after 64 in a row without "
              "compilation: on a GPU it reports how long kernels run; 0: no profile"},
+    {"marks", "OF", CLI_TEXT, AT(marks), .values = marks_names,
+     .text = "steps are also where the program annotates them for another profiler: jax: "
+             "jax.profiler.StepTraceAnnotation"},
     {"start", "WHEN", CLI_TEXT, AT(start),
      .text = "record from then on: mark:NAME (the program marks that a step or phase of this name "
              "begins), execution:N (from 1), execution:N:PROGRAM, time:SECONDS since the process "

@@ -95,6 +95,29 @@ static void put_ledger(const rec_steps *steps, res_format format, bn_text *out)
     json_decref(rows);
 }
 
+/* ---- the whole run ------------------------------------------------------------------------ */
+
+static void put_run(const rec_run *run, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {{"run", false}, {"time", true}, {"share", true}};
+    const double all = (double)(run->end_ns - run->begin_ns);
+    json_t *rows = json_array();
+    for (int i = 0; i < REC_RUN_PART_COUNT; i++) {
+        if (run->part_ns[i] <= 0)
+            continue;
+        json_t *row = add_row(rows);
+        res_sheet_put(row, "%s", rec_run_name((rec_run_part)i));
+        res_sheet_put(row, "%s", time_cell(run->part_ns[i]).text);
+        res_sheet_put(row, "%s", percent_cell(run->part_ns[i], all).text);
+    }
+    json_t *row = add_row(rows);
+    res_sheet_put(row, "all");
+    res_sheet_put(row, "%s", time_cell(all).text);
+    res_sheet_put(row, "%s", percent_cell(all, all).text);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
+}
+
 /* ---- threads ---------------------------------------------------------------------------- */
 
 static void put_thread(const rec_steps *steps, const rec_step_thread *t, json_t *rows)
@@ -179,6 +202,24 @@ static void put_name(json_t *row, const char *name, size_t most)
         res_sheet_put(row, "%.*s..%s", (int)head, name, tail);
 }
 
+static bool has_variants(const rec_steps *steps)
+{
+    for (size_t i = 0; i < steps->program_count; i++)
+        if (steps->programs[i].variants > 1)
+            return true;
+    return false;
+}
+
+/* How many there are, and the range of their device times: "32, 387 us to 1.10 ms". */
+static void put_variants(json_t *row, const rec_step_program *p)
+{
+    if (p->variants > 1 && isfinite(p->least_device_ns))
+        res_sheet_put(row, "%u, %s to %s", p->variants, time_cell(p->least_device_ns).text,
+                      time_cell(p->most_device_ns).text);
+    else
+        res_sheet_put(row, "%u", p->variants);
+}
+
 /* Kernels and overheads have columns where a profile was taken. */
 static void put_program(const rec_steps *steps, const rec_step_program *p, bool whole, json_t *rows)
 {
@@ -187,6 +228,8 @@ static void put_program(const rec_steps *steps, const rec_step_program *p, bool 
     json_t *row = add_row(rows);
     put_name(row, program->name[0] ? program->name : program->hash, whole ? 199 : MOST_NAME);
     res_sheet_put(row, "%.4g", p->times);
+    if (has_variants(steps))
+        put_variants(row, p);
     if (profiled) {
         res_sheet_put(row, "%s", time_cell(p->kernels_ns).text);
         res_sheet_put(row, "%s", time_cell(p->overhead_ns).text);
@@ -198,20 +241,21 @@ static void put_program(const rec_steps *steps, const rec_step_program *p, bool 
     res_sheet_put(row, "%u", p->results);
 }
 
-#define PROGRAM_COLUMNS 9
+#define PROGRAM_COLUMNS 10
 
 /* The columns of a table of programs into LIST; returns their number. */
-static size_t program_columns(res_sheet_column list[PROGRAM_COLUMNS], bool profiled)
+static size_t program_columns(res_sheet_column list[PROGRAM_COLUMNS], bool profiled, bool varies)
 {
     static const res_sheet_column all[PROGRAM_COLUMNS] = {
-        {"program", false}, {"times", true},  {"kernels", true},
-        {"overhead", true}, {"device", true}, {"call", true},
-        {"gap", true},      {"in", true},     {"out", true}};
+        {"program", false},  {"times", true},  {"variants", true}, {"kernels", true},
+        {"overhead", true}, {"device", true}, {"call", true},     {"gap", true},
+        {"in", true},       {"out", true}};
     size_t count = 0;
     for (size_t i = 0; i < PROGRAM_COLUMNS; i++) {
         const bool of_profile =
             strcmp(all[i].head, "kernels") == 0 || strcmp(all[i].head, "overhead") == 0;
-        if (profiled || !of_profile)
+        const bool of_variants = strcmp(all[i].head, "variants") == 0;
+        if ((profiled || !of_profile) && (varies || !of_variants))
             list[count++] = all[i];
     }
     return count;
@@ -229,7 +273,7 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
         if (whole || is_among(shown, count, i))
             put_program(steps, &steps->programs[i], whole, rows);
     res_sheet_column columns[PROGRAM_COLUMNS];
-    res_sheet_write(columns, program_columns(columns, profiled), rows, format, out);
+    res_sheet_write(columns, program_columns(columns, profiled, has_variants(steps)), rows, format, out);
     if (!whole && steps->program_count > MOST_PROGRAMS)
         bn_text_printf(out, "and %zu programs more\n", steps->program_count - MOST_PROGRAMS);
     json_decref(rows);
@@ -286,7 +330,118 @@ static void put_gaps(const rec_steps *steps, res_format format, bn_text *out)
     json_decref(rows);
 }
 
+/* ---- requests --------------------------------------------------------------------------- */
+
+static void put_latency(json_t *rows, const char *name, const rec_latency *l, double compile_ns)
+{
+    json_t *row = add_row(rows);
+    res_sheet_put(row, "%s", name);
+    res_sheet_put(row, "%zu", l->count);
+    res_sheet_put(row, "%s", time_cell(l->p50_ns).text);
+    res_sheet_put(row, "%s", time_cell(l->p90_ns).text);
+    res_sheet_put(row, "%s", time_cell(l->p99_ns).text);
+    res_sheet_put(row, "%s", time_cell(compile_ns).text);
+}
+
+/* Whether variant INDEX is one of the MOST_PROGRAMS with most requests. */
+static bool is_frequent(const rec_requests *r, size_t index)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < r->variants.count && before < MOST_PROGRAMS; i++)
+        before += r->shapes[i].count > r->shapes[index].count ||
+                  (r->shapes[i].count == r->shapes[index].count && i < index);
+    return before < MOST_PROGRAMS;
+}
+
+/* Latencies of all requests, and of each variant of their program. */
+static void put_requests(const rec_steps *steps, const rec_requests *r, res_format format,
+                         bn_text *out)
+{
+    static const res_sheet_column columns[] = {{"requests", false}, {"count", true}, {"p50", true},
+                                               {"p90", true},       {"p99", true},
+                                               {"compile", true}};
+    const bool whole = !res_format_is_text(format);
+    json_t *rows = json_array();
+    put_latency(rows, "all", &r->latency, (double)r->compile_ns);
+    for (size_t i = 0; r->variants.count > 1 && i < r->variants.count; i++) {
+        const rec_variant *variant = &r->variants.list[i];
+        bn_text name = {0};
+        rec_variant_put(steps, &r->variants, i, &name);
+        if (whole || is_frequent(r, i))
+            put_latency(rows,
+                        name.data ? name.data : steps->process->programs[variant->program].hash,
+                        &r->shapes[i], (double)variant->compile_ns);
+        bn_text_free(&name);
+    }
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    if (!whole && r->variants.count > MOST_PROGRAMS)
+        bn_text_printf(out, "and %zu shapes more\n", r->variants.count - MOST_PROGRAMS);
+    bn_text_putc(out, '\n');
+    json_decref(rows);
+}
+
 /* ---- words ------------------------------------------------------------------------------ */
+
+/* What says where a step begins, and how many there are. */
+static void put_way(const rec_steps *steps, bn_text *out)
+{
+    const rec_process *p = steps->process;
+    const char *name =
+        steps->mark_program < p->program_count ? p->programs[steps->mark_program].name : "";
+    const int length = (int)rec_stem(name);
+    switch (steps->how) {
+    case REC_FOUND_STATE:
+        bn_text_printf(out,
+                       "A step is a run of %.*s, which carries the state (%.3g %s) to the next "
+                       "one.",
+                       length, name,
+                       (double)steps->state_bytes /
+                           (steps->state_bytes >= 1 << 20 ? 0x1p20 : 0x1p10),
+                       steps->state_bytes >= 1 << 20 ? "MiB" : "KiB");
+        break;
+    case REC_FOUND_NAME:
+        bn_text_printf(out, "Nothing carries a state, so a step is a request: a run of %.*s.",
+                       length, name);
+        break;
+    case REC_FOUND_PERIOD:
+        bn_text_puts(out, "A step is a sequence of programs that comes again and again.");
+        break;
+    case REC_FOUND_PROGRAM:
+        bn_text_puts(out, "A step begins with the program that you named.");
+        break;
+    case REC_FOUND_MARKS:
+        bn_text_puts(out, "The program marks its steps.");
+        break;
+    case REC_FOUND_COUNT:
+    case REC_FOUND_WAYS:
+        break;
+    }
+    bn_text_printf(out, " It has %zu step%s", steps->marks, steps->marks == 1 ? "" : "s");
+}
+
+/* Why some of them are in no figure. What ends the last one, nothing tells. */
+static void put_left_out(const rec_steps *steps, bn_text *out)
+{
+    const struct {
+        size_t count;
+        const char *why;
+    } reasons[] = {{steps->with_compiles, "compile"},
+                   {steps->profiled, "were profiled"},
+                   {steps->paused, "hold a pause of the recording"},
+                   {steps->warming, "warm up"},
+                   {steps->unlike, "are unlike the others"},
+                   {1, "is the last one, which no other one ends"}};
+    size_t put = 0;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].count)
+            bn_text_printf(out, "%s%zu %s", put++ ? ", " : "; left out: ", reasons[i].count,
+                           reasons[i].why);
+    bn_text_puts(out, ".");
+    if (steps->with_compiles) {
+        bn_text_puts(out, " Compiling took ");
+        bn_text_printf(out, "%s.", time_cell((double)steps->compile_ns).text);
+    }
+}
 
 /* Number and origin of the steps. */
 static void put_head(const rec_steps *steps, bn_text *out)
@@ -302,19 +457,9 @@ static void put_head(const rec_steps *steps, bn_text *out)
     if (device)
         bn_text_printf(out, ", device %lld of %s", (long long)device->id,
                        plugin && plugin->platform[0] ? plugin->platform : "an unknown platform");
-    bn_text_printf(out, ". Found %zu", steps->found);
-    if (steps->with_compiles)
-        bn_text_printf(out, ", %zu of them compile (%s)", steps->with_compiles,
-                       time_cell((double)steps->compile_ns).text);
-    if (steps->profiled)
-        bn_text_printf(out, ", %zu were profiled", steps->profiled);
-    if (steps->paused)
-        bn_text_printf(out, ", %zu hold a pause of the recording", steps->paused);
-    if (steps->warming)
-        bn_text_printf(out, ", %zu warm up", steps->warming);
-    if (steps->unlike)
-        bn_text_printf(out, ", %zu are unlike the others", steps->unlike);
-    bn_text_puts(out, ".");
+    bn_text_puts(out, ". ");
+    put_way(steps, out);
+    put_left_out(steps, out);
     rec_late_compiles late;
     if (rec_compiles_late(p, &late))
         bn_text_printf(out,
@@ -340,6 +485,8 @@ static const char legend[] =
 static const char gaps_legend[] =
     "gap before: mean per step of the time in which the device is idle before that\n"
     "program, by what the host does; PJRT: calls that dispatch, send, read, compile\n";
+static const char variants_legend[] =
+    "variants: of the program, by shape, and the range of their device times\n";
 static const char kernels_legend[] =
     "kernels: per execution, while at least one ran, by the plugin's profiler;\n"
     "overhead: the rest of device: call, launch, gaps between kernels, way back\n";
@@ -356,6 +503,12 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
         command_put_words(head.data, format, out);
         bn_text_putc(out, '\n');
     }
+    rec_requests requests;
+    bn_status ignored = {.code = BN_OK};
+    const bool served =
+        rec_requests_make(steps, &requests, &ignored) == BN_OK && requests.count > 0;
+    if (served)
+        put_requests(steps, &requests, format, out);
     put_ledger(steps, format, out);
     bn_text_putc(out, '\n');
     put_threads(steps, format, out);
@@ -365,16 +518,23 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
         bn_text_putc(out, '\n');
         put_gaps(steps, format, out);
     }
+    bn_text_putc(out, '\n');
+    put_run(&steps->run, format, out);
     if (sentences && words.data) {
         if (res_format_is_text(format)) {
             res_put_set_in(out, format, legend);
             res_put_set_in(out, format, steps->completions ? gaps_legend : "");
         }
+        if (res_format_is_text(format) && has_variants(steps))
+            res_put_set_in(out, format, variants_legend);
         if (res_format_is_text(format) && steps->process->profile.program_count > 0)
             res_put_set_in(out, format, kernels_legend);
         bn_text_putc(out, '\n');
+        if (served)
+            rec_requests_put(&requests, &words);
         command_put_words(words.data, format, out);
     }
+    rec_requests_free(&requests);
     bn_text_free(&head);
     bn_text_free(&words);
 }

@@ -64,10 +64,11 @@ void job_group_title(const job_experiment *list, size_t count, char *text, size_
 {
     char title[256];
     job_experiment first = list[0];
-    /* With several experiments, each mode is written with its front end. */
+    /* With several experiments, each mode is written with its front end and dispatch. */
     if (count > 1)
-        snprintf(first.what.front_end, sizeof first.what.front_end, "%s",
-                 res_axes[RES_AXIS_FRONT_END].usual);
+        for (int i = 0; i < RES_AXIS_COUNT; i++)
+            if (res_axes[i].role == RES_ROLE_WAY && i != RES_AXIS_MODE && i != RES_AXIS_GRAPHS)
+                res_axis_set_value(&res_axes[i], res_axes[i].usual, 0, &first.what);
     job_experiment_title(&first, title, sizeof title);
     const char *at = count > 1 ? strstr(title, list[0].what.mode) : NULL;
     snprintf(text, size, "%s", title);

@@ -191,17 +191,47 @@ static bn_code find_plugin(const char *program, job_interposer *interposer, bn_s
 
 /* ---- the recorder --------------------------------------------------------------------------- */
 
-/* The number of devices of a CPU plugin's client: XLA's makes four where JAX' own makes one, and no
- * framework sets it. The recorder does, so that no file is needed that others might replace. */
+/* A CPU plugin's client makes one device where the program asks for no number: XLA's makes four
+ * where JAX' own makes one, and no framework sets it. The recorder does, so that no file is needed
+ * that others might replace. */
 static bn_code set_cpu_devices(job_interposer *interposer, bn_status *st)
 {
-    const long asked = strtol(variable("JAX_NUM_CPU_DEVICES"), NULL, 10);
-    char number[32];
-    if (!job_usual_option(interposer->runtime, interposer->plugin) ||
-        strstr(variable("XLA_FLAGS"), "xla_force_host_platform_device_count"))
-        return BN_OK;
-    snprintf(number, sizeof number, "%ld", asked > 0 && asked < 4096 ? asked : 1);
-    return set_variable(interposer, RECORD_ENV_CPU_DEVICES, number, st);
+    return job_usual_option(interposer->runtime, interposer->plugin)
+               ? set_variable(interposer, RECORD_ENV_CPU_DEVICES, "1", st)
+               : BN_OK;
+}
+
+/* ---- marks --------------------------------------------------------------------------------- */
+
+#define MARKS "bench_marks.py"
+
+/* The folder of our module of marks, "" where it is not there or others may write it. */
+static void find_marks(char folder[PATH_MAX])
+{
+    static const char *const usual[] = {"../contrib/marks", "../share/bench/marks"};
+    char own[PATH_MAX], path[PATH_MAX];
+    bn_own_folder(own, sizeof own);
+    folder[0] = '\0';
+    for (size_t i = 0; own[0] && !folder[0] && i < sizeof usual / sizeof *usual; i++)
+        if (snprintf(path, sizeof path, "%s/%s", own, usual[i]) >= (int)sizeof path ||
+            bn_own_file(path, MARKS, NULL, NULL) != BN_OK || !realpath(path, folder))
+            folder[0] = '\0';
+}
+
+/* Python finds our module in front of the user's own folders, and that finds the recorder. */
+static bn_code set_marks(job_interposer *interposer, bn_status *st)
+{
+    bn_text path = {0};
+    const char *own = variable("PYTHONPATH");
+    bn_code code = set_variable(interposer, RECORD_ENV_LIBRARY, interposer->recorder, st);
+    find_marks(interposer->marks);
+    if (strchr(interposer->marks, ':'))
+        interposer->marks[0] = '\0';
+    bn_text_printf(&path, "%s%s%s", interposer->marks, own[0] ? ":" : "", own);
+    if (code == BN_OK && interposer->marks[0])
+        code = set_variable(interposer, "PYTHONPATH", path.data, st);
+    bn_text_free(&path);
+    return code;
 }
 
 /* ---- JAX ---------------------------------------------------------------------------------- */
@@ -324,6 +354,8 @@ bn_code job_interposer_make(const char *runtime, const char *program, const char
         code = bn_context(st, "the recorder");
     if (code == BN_OK)
         code = set_variable(interposer, RECORD_ENV_FOLDER, folder, st);
+    if (code == BN_OK)
+        code = set_marks(interposer, st);
     if (code == BN_OK && strcmp(interposer->runtime, "cuda") == 0)
         return preload_recorder(interposer, st);
     if (code == BN_OK)

@@ -30,6 +30,7 @@ typedef struct job_interposer {
     char runtime[PATH_MAX];  /* a name or path; never "auto" */
     char recorder[PATH_MAX]; /* libpjrt_record.so */
     char plugin[PATH_MAX];   /* behind the recorder; "": those that the program finds itself */
+    char marks[PATH_MAX];    /* folder of the Python module bench_marks; "": there is none */
     /* PLUGIN's, NULL where there is none, and the recorder's, as they were before the program
      * starts; owned. */
     rt_plugin_file *file, *recorder_file;

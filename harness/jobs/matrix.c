@@ -426,6 +426,10 @@ static const char *why_not(const res_experiment *w, const res_experiment *last, 
                  "a step of one graph passes nothing to another, so no --layouts auto in %s %s; "
                  "--graphs 5 cuts a captured training step",
                  w->phase, w->mode);
+    else if (w->in_flight > 1 && res_is_awaited(w))
+        snprintf(text, size,
+                 "--dispatch awaited leaves no step in flight, so no --in-flight %d with it",
+                 w->in_flight);
     else if (strstr(w->variant, "_pad") && !info.pads)
         snprintf(text, size, "%s has no padding, so no variant %s", w->model, w->variant);
     else if (strstr(w->variant, "small") && !info.has_small)

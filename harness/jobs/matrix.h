@@ -16,6 +16,7 @@ typedef struct job_recorded {
     const char *folder;       /* NULL: none */
     int64_t process;          /* its pid; 0: the one with most executions */
     const char *step_program; /* name or hash of a step's first program; NULL: found */
+    const char *variant; /* of a program with several: see rec_options; NULL: the most frequent */
     const char *cost;         /* of JOB_COSTS; NULL stands for "recorded" */
     const char *name;         /* of the records' model; NULL: the folder's */
     const char *digest; /* how the step's begins, 8 digits at least; another step is refused; NULL:
@@ -47,7 +48,8 @@ const cli_table *job_program_table(void);
 enum {
     JOB_RECORDED_FOLDER = 1 << 0,
     JOB_RECORDED_STEP = 1 << 1 | 1 << 2,
-    JOB_RECORDED_COST = 1 << 3
+    JOB_RECORDED_COST = 1 << 3,
+    JOB_RECORDED_VARIANT = 1 << 4
 };
 const cli_table *job_recorded_table(void);
 /* Fills MATRIX with what is run and how where no option is given; strings lie in MEMORY. */

@@ -255,6 +255,11 @@ const cli_table *job_recorded_table(void)
          .text = "device time of recorded programs that a simulated device cannot read: recorded, "
                  "as measured; roofline, from the FLOPs and bytes that the recorded compiler "
                  "reported, at the rates of the simulated device"},
+        {"variant", "SHAPE|HASH", CLI_TEXT, AT(variant),
+         .about = JOB_ABOUT_WORK | JOB_ABOUT_RECORDING,
+         .text = "of a recording whose program has several shapes: the one with this type, as "
+                 "f32[17,512], of the argument that changes, or with a prefix of its hash; by "
+                 "default the most frequent one"},
     };
     static const cli_table table = {rows, sizeof rows / sizeof *rows};
     return &table;
@@ -302,7 +307,7 @@ static const cli_command recorded_options = {
     .size = sizeof(job_matrix),
     .groups = {{.table = job_recorded_table,
                 .offset = offsetof(job_matrix, recorded),
-                .rows = JOB_RECORDED_STEP | JOB_RECORDED_COST},
+                .rows = JOB_RECORDED_STEP | JOB_RECORDED_COST | JOB_RECORDED_VARIANT},
                {.table = job_axis_table, .rows = JOB_AXIS_BIT(RUNTIME) | JOB_AXIS_BIT(SEED)},
                {.table = job_measure_table,
                 .offset = offsetof(job_matrix, how),

@@ -43,18 +43,43 @@ static bool comes_again(const rec_process *p, const uint32_t *order, size_t coun
     return true;
 }
 
+/* Whether A and B are of programs that differ in shapes at most. */
+static bool same_kind(const rec_process *p, const rec_execution *a, const rec_execution *b)
+{
+    const char *x = p->programs[a->program].name, *y = p->programs[b->program].name;
+    const size_t length = rec_stem(x);
+    return a->program == b->program ||
+           (length > 0 && length == rec_stem(y) && strncmp(x, y, length) == 0 &&
+            a->arguments == b->arguments && a->results == b->results);
+}
+
+/* Likewise, if the second ones may be of another variant: values go the same way. */
+static bool goes_on(const rec_process *p, const uint32_t *order, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!same_kind(p, &p->executions[order[i]], &p->executions[order[count + i]]))
+            return false;
+    return true;
+}
+
 /* The executions of a steady step of the usual length that is followed by one like it, searched
- * from the middle on; NULL: none. */
+ * from the middle on; NULL: none. Of a program with variants, one that another variant follows does,
+ * too. */
 static const uint32_t *choose_step(const rec_steps *steps)
 {
+    const uint32_t *next_best = NULL;
     for (size_t i = 0; i < steps->count; i++) {
         const rec_step *s = &steps->list[(steps->count / 2 + i) % steps->count];
         const size_t n = s->executions;
         if (n == steps->executions_per_step && s->first + 2 * n <= steps->order_count &&
             comes_again(steps->process, steps->order + s->first, n))
             return steps->order + s->first;
+        if (!next_best && steps->variant != REC_NONE && n == steps->executions_per_step &&
+            s->first + 2 * n <= steps->order_count &&
+            goes_on(steps->process, steps->order + s->first, n))
+            next_best = steps->order + s->first;
     }
-    return NULL;
+    return next_best;
 }
 
 /* ---- types ----------------------------------------------------------------------------------- */
@@ -351,11 +376,15 @@ static json_t *recorded_json(const making *m)
 {
     const rec_process *p = m->process;
     const job_step *s = m->step;
-    return json_pack("{ss sI sI sI so so sb}", "framework", p->framework, "pid", (json_int_t)p->pid,
+    return json_pack("{ss sI sI sI so so sb so sI}", "framework", p->framework, "pid", (json_int_t)p->pid,
                      "steps", (json_int_t)m->steps->count, "executions_per_step",
                      (json_int_t)m->steps->executions_per_step, "wall_ns",
                      res_json_real(s->wall_ns), "device_ns", res_json_real(s->device_ns), "chosen",
-                     m->steps->chosen);
+                     m->steps->how == REC_FOUND_PROGRAM, "variant",
+                     m->steps->variant == REC_NONE
+                         ? json_null()
+                         : json_string(p->programs[m->steps->variant].hash),
+                     "variants", (json_int_t)m->steps->variants);
 }
 
 /* Digest of the programs and their flow: the same wherever the recording lies. */
@@ -515,6 +544,10 @@ static bn_code describe(job_step *s, const rec_recording *recording, const rec_s
     const char *framework = steps->process->framework;
     snprintf(s->framework, sizeof s->framework, "%.*s",
              (int)bn_utf8_fit(framework, sizeof s->framework - 1), framework);
+    bn_text variant = {0};
+    rec_chosen_put(steps, &variant);
+    snprintf(s->variant, sizeof s->variant, "%s", variant.data ? variant.data : "");
+    bn_text_free(&variant);
     s->cpu_clocks = steps->cpu_clocks;
     s->wall_ns = rec_steps_wall(steps).median_ns;
     s->device_ns = isfinite(steps->kernels_ns.estimate) ? steps->kernels_ns.estimate
@@ -526,7 +559,10 @@ static bn_code describe(job_step *s, const rec_recording *recording, const rec_s
 bn_code job_step_read(const job_recorded *recorded, job_step *s, bn_status *st)
 {
     const rec_options wanted = {
-        .pid = (uint32_t)recorded->process, .device = -1, .step_program = recorded->step_program};
+        .pid = (uint32_t)recorded->process,
+        .device = -1,
+        .step_program = recorded->step_program,
+        .variant = recorded->variant ? recorded->variant : ""};
     const char *cost = recorded->cost ? recorded->cost : "recorded";
     const char *by_name = "with --process or as \"process\" in a suite";
     rec_recording *recording = NULL;

@@ -73,6 +73,7 @@ typedef struct job_step {
     double host_ns, idle_ns;
     size_t waits;
     bool ahead;
+    char variant[RES_TEXT]; /* which of its variants it is, of how many; "": it has one */
     bool cpu_clocks; /* were recorded; else waits outside of calls count as work */
 } job_step;
 

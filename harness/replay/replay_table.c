@@ -213,6 +213,9 @@ static void put_head(const job_step *s, bn_text *out)
         out, "%s: recorded process %u%s%s, %zu steady steps of %zu execution%s of %zu %s.\n",
         s->name, s->pid, s->framework[0] ? ", " : "", s->framework, s->steady, s->executions,
         s->executions == 1 ? "" : "s", s->programs, s->programs == 1 ? "program" : "programs");
+    if (s->variant[0])
+        bn_text_printf(out, "Shapes change: it is variant %s (--variant takes another).\n",
+                       s->variant);
     bn_text_printf(out,
                    "Inputs: %zu, %.1f MB, made up; %zu of them are results of the step before.\n",
                    s->inputs, s->input_bytes / 1e6, s->carried);

@@ -166,10 +166,19 @@ static bn_code plan_simulated(selftest_plan *plan, size_t index, bn_status *st)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* Whether there is RUNTIME. Its path is not on the stack, where a matrix is. */
+static bn_code find_runtime(const char *runtime, bn_status *st)
+{
+    const size_t size = 4096;
+    char *path = bn_alloc(size);
+    const bn_code code = rt_plugin_find(runtime, path, size, st);
+    free(path);
+    return code;
+}
+
 static bn_code plan_runtime(selftest_plan *plan, const char *runtime, bn_status *st)
 {
-    char path[4096];
-    bn_code code = rt_plugin_find(runtime, path, sizeof path, st);
+    bn_code code = find_runtime(runtime, st);
     if (code != BN_OK || !job_simulated_name(runtime))
         return code == BN_OK ? plan_models(plan, runtime, st) : code;
     code = write_programs(plan, st);

@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PRESET  "preset=tpu-v4-2023"
-/* The published overheads are those of executions that were awaited one by one. */
-#define AWAITED "blocking=true"
+#define PRESET "preset=tpu-v4-2023"
 
 /* ---- the framework ---------------------------------------------------------------------- */
 
@@ -88,9 +86,11 @@ static void note_interference(published_replay *r, const char *title, const res_
     snprintf(r->busiest_case, sizeof r->busiest_case, "%s", title + strlen("replay "));
 }
 
-/* Measures one case. SETTINGS: at most two further runtime options; ends with NULL. */
+/* Measures one case. DISPATCH: its value of that axis; the published executions were awaited one by
+ * one. SETTING: a further runtime option, or NULL. */
 static bn_code run(published_replay *r, const char *model_name, const char *mode_name, int graphs,
-                   int batch, const char *const *settings, replayed *out, bn_status *st)
+                   int batch, const char *dispatch, const char *setting, replayed *out,
+                   bn_status *st)
 {
     job_matrix m = *r->options->matrix;
     char title[96];
@@ -102,6 +102,7 @@ static bn_code run(published_replay *r, const char *model_name, const char *mode
     job_matrix_set(&m, RES_AXIS_MODE, mode_name);
     job_matrix_set(&m, RES_AXIS_OPTIMIZER, "sgd");
     job_matrix_set(&m, RES_AXIS_RUNTIME, "sim");
+    job_matrix_set(&m, RES_AXIS_DISPATCH, dispatch);
     job_matrix_set_number(&m, RES_AXIS_GRAPHS, graphs);
     job_matrix_set_number(&m, RES_AXIS_BATCH, batch);
     job_matrix_set_number(&m, RES_AXIS_TRACE_COST, (int64_t)(r->node_ns + 0.5));
@@ -109,8 +110,7 @@ static bn_code run(published_replay *r, const char *model_name, const char *mode
     m.how.runtime_option[n++] = "values=none";
     m.how.runtime_option[n++] = "compile_us=0"; /* compile times are not replayed */
     m.how.runtime_option[n++] = "compile_op_us=0";
-    while (settings && *settings)
-        m.how.runtime_option[n++] = *settings++;
+    m.how.runtime_option[n++] = setting;
     m.how.runtime_option[n] = NULL;
     m.how.min_time = 0;
     bn_code code = job_matrix_expand(&m, &list, &count, &notes, st);
@@ -293,7 +293,6 @@ static bn_code run_resnet50(published_replay *r, bn_status *st)
     for (size_t i = 0; i < PUBLISHED_CASES && code == BN_OK && !job_interrupted(); i++) {
         const published_case *c = &r->set[i];
         char stated[512] = "stated=";
-        const char *settings[] = {stated, c->queued ? NULL : AWAITED, NULL};
         for (size_t k = 0; k < c->part_count; k++) {
             size_t used = strlen(stated);
             snprintf(stated + used, sizeof stated - used, "%s%s:%.6g:%.6g", k ? ";" : "",
@@ -301,7 +300,8 @@ static bn_code run_resnet50(published_replay *r, bn_status *st)
                      c->parts[k].overhead_ms * 1e3);
         }
         /* The device's times are stated, so the batch does not matter. */
-        code = run(r, "resnet50", c->mode, c->graphs, 1, settings, &r->cases[i], st);
+        code = run(r, "resnet50", c->mode, c->graphs, 1, c->queued ? "queued" : "awaited", stated,
+                   &r->cases[i], st);
     }
     return code;
 }
@@ -312,7 +312,7 @@ static bn_code calibrate(published_replay *r, bn_status *st)
     replayed resnet50 = {0};
     const double published_ms = published_resnet50[0].parts[0].device_ms;
     bn_code code =
-        run(r, "resnet50", "lazy", 1, res_published_models[0].batch, NULL, &resnet50, st);
+        run(r, "resnet50", "lazy", 1, res_published_models[0].batch, "queued", NULL, &resnet50, st);
     r->roofline_ms = resnet50.device_ms;
     r->efficiency = resnet50.device_ms / published_ms;
     return code;
@@ -321,7 +321,6 @@ static bn_code calibrate(published_replay *r, bn_status *st)
 static bn_code run_models(published_replay *r, bn_status *st)
 {
     char efficiency[48];
-    const char *settings[] = {efficiency, AWAITED, NULL};
     r->of = 1 + RES_PUBLISHED_MODELS * (1 + RES_PUBLISHED_COLUMNS);
     bn_code code = calibrate(r, st);
     snprintf(efficiency, sizeof efficiency, "efficiency=%.4f", r->efficiency);
@@ -332,7 +331,8 @@ static bn_code run_models(published_replay *r, bn_status *st)
             bn_status why = {.code = BN_OK};
             const bool lazy = c < 0;
             if (run(r, m->model, lazy ? "lazy" : "capture", lazy ? 1 : res_published_graphs[c],
-                    m->batch, settings, lazy ? &r->lazy[i] : &r->captured[i][c], &why) == BN_OK ||
+                    m->batch, "awaited", efficiency, lazy ? &r->lazy[i] : &r->captured[i][c],
+                    &why) == BN_OK ||
                 job_interrupted())
                 continue;
             (void)cli_complain(&why);

@@ -33,7 +33,8 @@ static bn_code check(void *options, const cli_call *call, bn_status *st)
 {
     static const char *const of_recordings[] = {"runtime",  "runtime-option", "processes",
                                                 "separate", "min-time",       "model",
-                                                "process",  "step-program",   "cost"};
+                                                "process",  "step-program",   "cost",
+                                                "variant"};
     bn_code code = BN_OK;
     (void)options;
     for (size_t i = 0; i < sizeof of_recordings / sizeof *of_recordings && code == BN_OK; i++)
@@ -79,7 +80,7 @@ const cli_command selftest_replay_command = {
                 .rows = JOB_AXIS_BIT(RUNTIME) | JOB_AXIS_BIT(SEED)},
                {.table = job_recorded_table,
                 .offset = AT(matrix.recorded),
-                .rows = JOB_RECORDED_STEP | JOB_RECORDED_COST},
+                .rows = JOB_RECORDED_STEP | JOB_RECORDED_COST | JOB_RECORDED_VARIANT},
                {.table = job_measure_table,
                 .offset = AT(matrix.how),
                 .about = JOB_ABOUT_BUILD | JOB_ABOUT_LOOP | JOB_ABOUT_KEPT},

@@ -97,6 +97,20 @@ static bn_code make_contents(worker_feed *f, feed_batch *b, uint64_t seed, bn_st
     return BN_OK;
 }
 
+/* Draws batch NUMBER with BUCKETS: its types into B. */
+static bn_code draw_batch(worker_feed *f, uint64_t number, int buckets, feed_batch *b,
+                          bn_status *st)
+{
+    model *instance = f->session->instance;
+    bn_code code = BN_OK;
+    if (f->varying)
+        code = model_draw_batch(instance, number, buckets, st);
+    model_draw_dtype(instance, number);
+    for (size_t i = 0; i < f->shaped_count; i++)
+        b->types[i] = *tg_tensor_type(f->shaped[i]);
+    return code;
+}
+
 /* Counts the positions of B's inputs, of which rows that are shorter than the longest leave some
  * unused. */
 static void count_positions(const worker_feed *f, feed_batch *b)
@@ -119,16 +133,78 @@ static bn_code make_batch(worker_feed *f, uint64_t number, bn_status *st)
     b->host = bn_zalloc(f->input_count + 1, sizeof(void *));
     b->resident = bn_zalloc(f->input_count + 1, sizeof(rt_buffer *));
     b->types = bn_zalloc(f->shaped_count + 1, sizeof *b->types);
-    bn_code code = BN_OK;
-    if (f->varying)
-        code = model_draw_batch(instance, number, f->session->experiment->what.buckets, st);
-    model_draw_dtype(instance, number);
-    for (size_t i = 0; i < f->shaped_count; i++)
-        b->types[i] = *tg_tensor_type(f->shaped[i]);
+    bn_code code = draw_batch(f, number, f->session->experiment->what.buckets, b, st);
     if (code == BN_OK && f->varying)
         count_positions(f, b);
     return code == BN_OK ? make_contents(f, b, model_get_options(instance)->seed + number, st)
                          : code;
+}
+
+/* ---- shapes ----------------------------------------------------------------------------- */
+
+static bool same_types(const worker_feed *f, const feed_batch *a, const feed_batch *b)
+{
+    for (size_t i = 0; i < f->shaped_count; i++)
+        if (!tg_type_equal(&a->types[i], &b->types[i]))
+            return false;
+    return true;
+}
+
+/* How many shapes COUNT batches have, *ONCE of which one batch has each. */
+static size_t count_shapes(const worker_feed *f, const feed_batch *list, size_t count, size_t *once)
+{
+    size_t shapes = 0;
+    *once = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t before = 0, behind = 0;
+        for (size_t k = 0; k < count; k++) {
+            before += k < i && same_types(f, &list[k], &list[i]);
+            behind += k > i && same_types(f, &list[k], &list[i]);
+        }
+        shapes += before == 0;
+        *once += before + behind == 0;
+    }
+    return shapes;
+}
+
+/* {"buckets", "shapes", "padded_share"} (new reference): the feed's batches if they were padded to
+ * BUCKETS lengths. DRAWN has room for them. NULL: they cannot be drawn. */
+static json_t *padding_json(worker_feed *f, int buckets, feed_batch *drawn)
+{
+    bn_status ignored = {.code = BN_OK};
+    int64_t positions = 0, padded = 0;
+    size_t once;
+    for (size_t i = 0; i < f->batch_count; i++) {
+        drawn[i].positions = drawn[i].padded = 0;
+        if (draw_batch(f, i, buckets, &drawn[i], &ignored) != BN_OK)
+            return NULL;
+        count_positions(f, &drawn[i]);
+        positions += drawn[i].positions;
+        padded += drawn[i].padded;
+    }
+    const size_t shapes = count_shapes(f, drawn, f->batch_count, &once);
+    return json_pack("{si sI sf}", "buckets", buckets, "shapes", (json_int_t)shapes, "padded_share",
+                     positions > 0 ? (double)padded / (double)positions : 0.0);
+}
+
+json_t *worker_feed_to_json(worker_feed *f)
+{
+    static const int buckets[] = {1, 2, 4, 8, 16, 32};
+    size_t once = 0;
+    const size_t shapes = f ? count_shapes(f, f->batches, f->batch_count, &once) : 0;
+    if (shapes < 2)
+        return NULL;
+    feed_batch drawn[VARYING_BATCHES] = {{0}};
+    json_t *list = json_array();
+    for (size_t i = 0; i < f->batch_count; i++)
+        drawn[i].types = bn_zalloc(f->shaped_count + 1, sizeof *drawn[i].types);
+    for (size_t i = 0; f->varying && i < sizeof buckets / sizeof *buckets; i++)
+        if (buckets[i] <= f->session->experiment->what.seq || !f->session->experiment->what.seq)
+            json_array_append_new(list, padding_json(f, buckets[i], drawn));
+    for (size_t i = 0; i < f->batch_count; i++)
+        free(drawn[i].types);
+    return json_pack("{sI sI sI so}", "count", (json_int_t)f->batch_count, "shapes",
+                     (json_int_t)shapes, "once", (json_int_t)once, "padding", list);
 }
 
 /* ---- a step --------------------------------------------------------------------------- */

@@ -283,6 +283,9 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
             res_provenance_set(m->record, RES_PROV_HOST_OPS, json_incref(host_ops));
         write_graphs(m);
         worker_timeline_profile(m);
+        json_t *batches = worker_feed_to_json(m->s.feed);
+        if (batches)
+            res_provenance_set(m->record, RES_PROV_BATCHES, batches);
         explain_member(g, m);
     }
     json_decref(host_ops);

@@ -11,6 +11,7 @@ mode_options worker_mode_options(const job_experiment *e)
     while (e->how.xla_flag[flags])
         flags++;
     return (mode_options){.in_flight = e->what.in_flight,
+                          .awaited = res_is_awaited(&e->what),
                           .cache_dir = e->how.cache_dir[0] ? e->how.cache_dir : NULL,
                           .compile_anew = e->compile_anew,
                           .automatic_layouts = strcmp(e->what.layouts, "auto") == 0,

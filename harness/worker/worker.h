@@ -113,6 +113,9 @@ BN_MUST_USE bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_st
 void worker_feed_free(worker_feed *feed); /* NULL allowed */
 /* For mode_call; NULL for NULL. */
 const mode_feed *worker_feed_hooks(const worker_feed *feed);
+/* A record's "batches" (new reference), see docs/json-record.md; NULL: all have one shape, or FEED
+ * is NULL. It draws them again, so no step may follow. */
+json_t *worker_feed_to_json(worker_feed *feed);
 /* Repeats the next batch from here on. NULL allowed. */
 void worker_feed_hold(worker_feed *feed);
 

@@ -43,7 +43,7 @@ bn_code rec_check(const rec_steps *steps, rec_checkup *checkup, bn_status *st)
     for (int i = 0; i < REC_RULE_COUNT && made; i++)
         made = (rules[i]->of_completions && !steps->completions) || rules[i]->check(&c);
     qsort(checkup->list, checkup->count, sizeof *checkup->list, by_cost);
-    free(c.busy.list);
+    rec_spans_free(&c.busy);
     free(c.values);
     return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu steps", steps->count);
 }
@@ -52,5 +52,6 @@ void rec_checkup_free(rec_checkup *checkup)
 {
     for (size_t i = 0; i < checkup->count; i++)
         bn_text_free(&checkup->list[i].where);
+    rec_shapes_free(checkup->shapes);
     *checkup = (rec_checkup){0};
 }

@@ -44,21 +44,39 @@ typedef struct rec_finding {
     double before_ns; /* of START: the framework's work before these calls; else NaN */
     double bytes;     /* of TRANSFERS and DONATION, a step; else NaN */
     double hidden_ns; /* of HOST and INPUT: what working ahead would hide; NaN: unknown, or none */
+    bool early;       /* of COMPILES: shapes that came first within the steps, and then repeat */
     bn_text where;    /* owned; may be empty */
 } rec_finding;
 
+/* A way to pad the dimension that changes to a few sizes. */
+#define REC_MOST_BUCKETS 16
+typedef struct rec_padding {
+    const char *to; /* "powers-of-two", "buckets" */
+    int64_t buckets[REC_MOST_BUCKETS];
+    size_t count;
+    double compile_saved_ns; /* of the recording */
+    res_interval change_ns;  /* of the mean time of rec_variants, below 0 where it gets shorter; NaN:
+                              * unknown */
+} rec_padding;
+
+/* The variants of the steps' program, and what padding would do. */
+typedef struct rec_shapes {
+    uint32_t program; /* REC_NONE: unknown */
+    rec_variants variants;
+    rec_padding ways[2];
+    size_t way_count; /* 0: padding saves no variants, or no single dimension changes */
+} rec_shapes;
+
 typedef struct rec_checkup {
     const rec_steps *steps;
+    rec_shapes *shapes; /* owned; NULL: no finding on variants */
     rec_answer answer;
     rec_finding list[REC_RULE_COUNT]; /* the most costly first, then DONATION, then START */
     size_t count;
 } rec_checkup;
 
-/*
- * Steps for rec_check: those of rec_steps_find or, where nothing comes again and again since shapes
- * change, those that begin with the program of the name that most device time is of; where all
- * steps compile, these. Errors are those of rec_steps_find.
- */
+/* Steps for rec_check: those of rec_steps_find; where all steps compile, these. Errors are those of
+ * rec_steps_find. */
 BN_MUST_USE bn_code rec_check_steps(const rec_recording *recording, const rec_options *options,
                                     rec_steps **steps, bn_status *st);
 

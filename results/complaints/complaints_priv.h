@@ -10,32 +10,25 @@
 /* ---- when the device worked (busy.c) ----------------------------------------------------------
  */
 
-/* Times in which any device of the steps worked, in order, without overlap. */
-typedef struct rec_busy {
-    struct rec_busy_span {
-        uint64_t from, to, before; /* BEFORE: the length of all spans before this one */
-    } * list;                      /* malloc */
-    size_t count;
-} rec_busy;
-
-/* Fills BUSY from the executions on the steps' device whose completions are known. False without
- * memory. */
-BN_MUST_USE bool rec_busy_make(const rec_steps *steps, rec_busy *busy);
+/* Fills BUSY, of zeros, with the times in which any device of the steps worked, from the executions
+ * on the steps' device whose completions are known. False without memory. */
+BN_MUST_USE bool rec_busy_make(const rec_steps *steps, rec_spans *busy);
 /* Nanoseconds between FROM and TO in which it did not work; 0 where TO is not later. */
-double rec_idle_between(const rec_busy *busy, uint64_t from, uint64_t to);
+double rec_idle_between(const rec_spans *busy, uint64_t from, uint64_t to);
 
 /* ---- programs that are compiled late (late.c) -------------------------------------------------
  */
 
 typedef struct rec_late {
-    uint32_t compiles;   /* in the later half of the executions from the first step on */
-    double steps;        /* in that half */
+    uint32_t compiles;   /* of programs of steps, in the later half of the steps; where shapes
+                            change, in all but the first */
+    double steps;        /* that they are of */
     double wall_ns;      /* of it */
     res_interval ns;     /* compiling, and the framework's work before, a step */
     uint64_t at_most_ns; /* the end of the last of them; 0: none */
 } rec_late;
 
-/* Finds the programs that are compiled in that half of STEPS' recording. WHERE gets their most
+/* Finds the programs that are compiled in these of STEPS. WHERE gets their most
  * frequent difference from the program of their name before. False without memory. */
 BN_MUST_USE bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where);
 /* How long CALL ran after *DONE, in ns, and *DONE becomes its end, if that is later: calls of
@@ -56,9 +49,24 @@ double rec_work_before(const rec_process *process, rec_walk *walk, const rec_cal
 
 /* Appends PROGRAM's name, or its hash. */
 void rec_program_put(const rec_process *process, uint32_t program, bn_text *out);
-/* The length of NAME without a number at its end that counts programs: "SyncTensorsGraph." of
- * "SyncTensorsGraph.12". Shorter than NAME only where there is one. */
-size_t rec_stem(const char *name);
+
+/* ---- variants, and padding (padding.c) --------------------------------------------------------
+ */
+
+/* Fills WAYS with those that leave fewer variants than V has. False without memory. */
+BN_MUST_USE bool rec_padding_find(const rec_variants *v, rec_padding ways[2], size_t *count);
+/* SHAPES is for rec_shapes_free, if it is of malloc; also after a failure. False without memory. */
+BN_MUST_USE bool rec_shapes_find(const rec_steps *steps, rec_shapes *shapes);
+void rec_shapes_free(rec_shapes *shapes); /* NULL allowed */
+/* How long V's variants compiled between FROM_NS and TO_NS, the framework's work before included, in
+ * ns; COMPILES gets their number. */
+double rec_variants_cost(const rec_process *p, const rec_variants *v, uint64_t from_ns,
+                         uint64_t to_ns, uint32_t *compiles);
+/* Append how many variants there are, and what changes; what padding would do. */
+void rec_shapes_put(const rec_steps *steps, const rec_shapes *shapes, bn_text *out);
+void rec_padding_put(const rec_shapes *shapes, bn_text *out);
+/* {"program", "varies", ...} as docs/doctor.md says (new reference); null of one variant. */
+json_t *rec_shapes_json(const rec_steps *steps, const rec_shapes *shapes);
 
 /* ---- a rule
  * --------------------------------------------------------------------------------------
@@ -68,7 +76,7 @@ size_t rec_stem(const char *name);
 typedef struct rec_checking {
     const rec_steps *steps;
     rec_checkup *out;
-    rec_busy busy;
+    rec_spans busy;
     double *values;                   /* [step]: room */
     double wall_ns, busy_ns, host_ns; /* of a step: medians; HOST: what it needs by itself */
 } rec_checking;

@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compilations that are compared, and those before each that are searched for its name. */
+/* Compilations that are compared; those before each that are searched for its name; and of these
+ * the ones that it is compared with. */
 #define MOST_COMPARED 256
 #define MOST_SEARCHED 1000
+#define MOST_LIKE     64
 #define LEVEL         0.05
 /* Bytes of a name that are shown. */
 #define MOST_NAME     80
@@ -26,6 +28,7 @@
 typedef enum change {
     CHANGE_UNKNOWN, /* it was never executed, or types were unknown */
     CHANGE_NEW,     /* there was none of its name */
+    CHANGE_UNLIKE,  /* those of its name take other arguments: they are other programs */
     CHANGE_AGAIN,   /* nothing: the same program is compiled again */
     CHANGE_OPTIONS,
     CHANGE_ARGUMENT_COUNT,
@@ -51,15 +54,6 @@ typedef struct comparing {
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-size_t rec_stem(const char *name)
-{
-    const size_t length = strlen(name);
-    size_t at = length;
-    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
-        at--;
-    return at > 1 && at < length && name[at - 1] == '.' ? at : length;
-}
-
 void rec_program_put(const rec_process *process, uint32_t program, bn_text *out)
 {
     const rec_program *p = &process->programs[program];
@@ -82,14 +76,38 @@ static uint32_t argument_type(const rec_process *p, uint32_t execution, uint32_t
     return buffer < p->buffer_count ? p->buffers[buffer].type : REC_NONE;
 }
 
+/* How like the arguments of two programs are. */
+typedef struct likeness {
+    uint32_t equal; /* arguments of the same type */
+    uint32_t alike; /* of the same element type and rank; those that are equal, too */
+    uint32_t most;  /* arguments of the one that has more */
+} likeness;
+
+static bool are_alike(const rec_process *p, uint32_t a, uint32_t b)
+{
+    if (a == b || a >= p->type_count || b >= p->type_count)
+        return a == b;
+    return p->types[a].type == p->types[b].type && p->types[a].rank == p->types[b].rank;
+}
+
+/* That of the first executions of NOW and BEFORE. */
+static likeness likeness_of(const rec_process *p, uint32_t now, uint32_t before)
+{
+    const uint32_t a = p->executions[now].arguments, b = p->executions[before].arguments;
+    likeness found = {.most = a > b ? a : b};
+    for (uint32_t i = 0; i < (a < b ? a : b); i++) {
+        const uint32_t type = argument_type(p, now, i), other = argument_type(p, before, i);
+        found.equal += type == other;
+        found.alike += are_alike(p, type, other);
+    }
+    return found;
+}
+
 /* Compares the arguments of the first executions of both programs of D. */
 static void compare_arguments(const comparing *c, difference *d)
 {
     const rec_process *p = c->process;
     const uint32_t now = c->first[d->program], before = c->first[d->before];
-    d->what = CHANGE_UNKNOWN;
-    if (now == REC_NONE || before == REC_NONE)
-        return;
     d->what = CHANGE_ARGUMENT_COUNT;
     if (p->executions[now].arguments != p->executions[before].arguments)
         return;
@@ -108,27 +126,66 @@ static void compare_arguments(const comparing *c, difference *d)
     }
 }
 
-/* Difference of the compilation at AT of C's from the one of its name before. */
+/* A program of a name is compared with the one before it whose arguments are most like its own, of
+ * several the latest. A name may be that of many functions, or of all (a lambda, a lazy graph). */
+typedef struct nearest {
+    uint32_t program; /* REC_NONE: none yet */
+    likeness like;
+    bool unknown; /* one was never executed */
+} nearest;
+
+static void take_nearer(const comparing *c, uint32_t program, uint32_t before, nearest *found)
+{
+    const uint32_t now = c->first[program], other = c->first[before];
+    if (now == REC_NONE || other == REC_NONE) {
+        found->unknown = true;
+        return;
+    }
+    const likeness like = likeness_of(c->process, now, other);
+    const bool nearer = found->program == REC_NONE ||
+                        like.equal + like.alike > found->like.equal + found->like.alike;
+    if (!nearer)
+        return;
+    found->like = like;
+    found->program = before;
+}
+
+/* The difference of D's program from FOUND, where at least half of their arguments are alike. */
+static void judge_nearest(const comparing *c, const nearest *found, difference *d)
+{
+    if (found->program == REC_NONE) {
+        d->what = found->unknown ? CHANGE_UNKNOWN : CHANGE_NEW;
+        return;
+    }
+    d->what = found->unknown ? CHANGE_UNKNOWN : CHANGE_UNLIKE;
+    if (2 * found->like.alike < found->like.most)
+        return;
+    d->before = found->program;
+    compare_arguments(c, d);
+}
+
+/* Difference of the compilation at AT of C's from those of its name before. */
 static difference difference_of(const comparing *c, size_t at)
 {
     const rec_process *p = c->process;
-    difference d = {.what = CHANGE_NEW, .program = p->calls[c->compiles[at]].program};
+    difference d = {.program = p->calls[c->compiles[at]].program};
+    const rec_program *now = &p->programs[d.program];
+    nearest found = {.program = REC_NONE};
     const size_t from = at > MOST_SEARCHED ? at - MOST_SEARCHED : 0;
-    for (size_t i = at; i-- > from;) {
+    size_t like = 0;
+    for (size_t i = at; i-- > from && like < MOST_LIKE;) {
         d.before = p->calls[c->compiles[i]].program;
-        if (d.before == d.program) {
-            d.what = CHANGE_AGAIN;
+        const bool again = d.before == d.program;
+        if (!again && !same_name(p, d.before, d.program))
+            continue;
+        if (again || (now->hash[0] && strcmp(now->hash, p->programs[d.before].hash) == 0)) {
+            d.what = again ? CHANGE_AGAIN : CHANGE_OPTIONS;
             return d;
         }
-        if (!same_name(p, d.before, d.program))
-            continue;
-        const rec_program *now = &p->programs[d.program], *before = &p->programs[d.before];
-        if (now->hash[0] && strcmp(now->hash, before->hash) == 0)
-            d.what = CHANGE_OPTIONS;
-        else
-            compare_arguments(c, &d);
-        return d;
+        take_nearer(c, d.program, d.before, &found);
+        like++;
     }
+    judge_nearest(c, &found, &d);
     return d;
 }
 
@@ -165,7 +222,8 @@ static void put_where(const comparing *c, bn_text *out)
         all += c->counts[i];
         most = c->counts[i] > c->counts[most] ? i : most;
     }
-    if (!all)
+    /* What they differ in from programs that only have the same name explains nothing. */
+    if (!all || most == CHANGE_UNLIKE)
         return;
     bn_text_printf(out, "of %u of %u ", c->counts[most], all);
     put_example(c->process, &c->example[most], out);
@@ -186,8 +244,11 @@ static void compare_compilations(comparing *c, uint64_t begin_ns, uint64_t end_n
     }
 }
 
-static bool list_compilations(comparing *c, const rec_process *p)
+/* Those of programs that steps execute, as far as anybody can tell: what an evaluation compiles is
+ * no part of a step. */
+static bool list_compilations(comparing *c, const rec_steps *steps)
 {
+    const rec_process *p = steps->process;
     *c = (comparing){.process = p,
                      .compiles = malloc((p->call_count + 1) * sizeof *c->compiles),
                      .first = malloc((p->program_count + 1) * sizeof *c->first)};
@@ -199,7 +260,8 @@ static bool list_compilations(comparing *c, const rec_process *p)
         c->first[p->executions[i].program] = (uint32_t)i;
     for (size_t i = 0; i < p->call_count; i++) {
         const rec_call *call = &p->calls[i];
-        if (call->kind == REC_CALL_COMPILE && !call->failed && call->program < p->program_count)
+        if (call->kind == REC_CALL_COMPILE && !call->failed && call->program < p->program_count &&
+            !steps->outside[call->program])
             c->compiles[c->count++] = (uint32_t)i;
     }
     return true;
@@ -268,52 +330,33 @@ static void count_compilations(const comparing *c, uint64_t from_ns, uint64_t to
                               .high = each_ns * gsl_cdf_chisq_Qinv(LEVEL / 2, 2 * k + 2) / 2};
 }
 
-/* The program of a step that takes the device, or else the call, longest. */
-static uint32_t main_program(const rec_steps *steps)
-{
-    uint32_t program = REC_NONE;
-    double most = -1;
-    for (size_t i = 0; i < steps->program_count; i++) {
-        const rec_step_program *row = &steps->programs[i];
-        const double ns =
-            isnan(row->device_step_ns) ? row->call_ns * row->times : row->device_step_ns;
-        if (ns > most) {
-            most = ns;
-            program = row->program;
-        }
-    }
-    return program;
-}
+/* A program of a step has so many variants where shapes change: then it compiles from its first
+ * steps on, and that it stops later, as all shapes were there, is no merit. */
+#define LEAST_VARIANTS 3
 
-/* The index in STEPS' order of the first step: of the first execution of the main program, or of
- * one with its name, compiled for another shape. */
-static size_t first_step(const rec_steps *steps)
+/* The first of the steps whose compilations count. Others compile in the first half of their steps
+ * because they start. */
+static size_t first_counted(const rec_steps *steps)
 {
-    const rec_process *p = steps->process;
-    const uint32_t program = main_program(steps);
-    for (size_t i = 0; program != REC_NONE && i < steps->order_count; i++) {
-        const uint32_t other = p->executions[steps->order[i]].program;
-        if (other == program || same_name(p, other, program))
-            return i;
-    }
-    return 0;
+    for (size_t i = 0; i < steps->program_count; i++)
+        if (steps->programs[i].variants >= LEAST_VARIANTS)
+            return 1;
+    return steps->marks / 2;
 }
 
 bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
 {
-    const rec_process *p = steps->process;
-    const size_t first = first_step(steps), executions = steps->order_count - first;
-    const size_t half = first + executions / 2;
+    const size_t first = first_counted(steps);
     comparing c;
     *late = (rec_late){0};
-    if (executions < 4 || steps->executions_per_step == 0)
+    if (steps->marks < 4)
         return true;
-    /* A program is compiled before its first execution. */
-    const uint64_t from_ns = p->executions[steps->order[half - 1]].begin_ns;
-    const uint64_t to_ns = p->executions[steps->order[steps->order_count - 1]].begin_ns;
-    late->steps = (double)(steps->order_count - half) / steps->executions_per_step;
+    /* A program is compiled before its first execution: that is in the step before. */
+    const uint64_t from_ns = steps->times_ns[first ? first - 1 : 0];
+    const uint64_t to_ns = steps->times_ns[steps->marks - 1];
+    late->steps = (double)(steps->marks - (first ? first : 1));
     late->wall_ns = (double)(to_ns - from_ns);
-    const bool made = list_compilations(&c, p);
+    const bool made = list_compilations(&c, steps);
     if (made) {
         count_compilations(&c, from_ns, to_ns, late);
         compare_compilations(&c, from_ns, to_ns);

@@ -181,10 +181,16 @@ static void put_cost(const rec_finding *c, bn_text *out)
 
 static void put_advice(const rec_checkup *checkup, const rec_finding *c, bn_text *out)
 {
-    (void)checkup;
+    static const char *const how[] = {
+        [REC_OTHER_FRAMEWORK] = "Donate them",
+        [REC_JAX] = "Donate them (donate_argnums or donate_argnames of jax.jit)",
+        [REC_PYTORCH_XLA] = "Update these tensors in place (copy_, add_), as optimizers do: "
+                            "PyTorch/XLA donates what is replaced",
+    };
     (void)c;
-    bn_text_puts(out, "Donate them (JAX: donate_argnums), so that results take their memory. The "
-                      "time that this saves is unknown.");
+    bn_text_printf(out,
+                   "%s, so that results take their memory. The time that this saves is unknown.",
+                   how[rec_framework_of(checkup->steps->process)]);
 }
 
 const rec_doctor_rule rec_rule_donation = {

@@ -6,11 +6,22 @@
 
 #include <math.h>
 
+/* The start ends with the first steady step; where COMPILES has what is compiled since the first of
+ * all steps, with that. */
+static uint64_t start_end(const rec_checking *c)
+{
+    const rec_steps *s = c->steps;
+    for (size_t i = 0; i < c->out->count; i++)
+        if (c->out->list[i].early && s->marks > 0)
+            return s->process->executions[s->order[s->begins[0]]].begin_ns;
+    return s->list[0].begin_ns;
+}
+
 /* Programs that were compiled or loaded before the first of the steady steps. */
 static bool check(rec_checking *c)
 {
     const rec_process *p = c->steps->process;
-    const uint64_t end = c->steps->list[0].begin_ns;
+    const uint64_t end = start_end(c);
     uint64_t done = 0;
     uint32_t programs = 0, loaded = 0;
     double sum = 0, loads = 0, before = 0;
@@ -66,21 +77,38 @@ static void put_work_before(const rec_finding *c, bn_text *out)
                       "that.");
 }
 
+static const char *scan(rec_framework_kind framework)
+{
+    return framework == REC_JAX           ? ", as by jax.lax.scan over layers"
+           : framework == REC_PYTORCH_XLA ? ", as by torch_xla.experimental.scan_layers"
+                                          : ", as by a loop over layers";
+}
+
 /* A program that loads executables keeps them already. */
 static void put_advice(const rec_checkup *checkup, const rec_finding *c, bn_text *out)
 {
-    (void)checkup;
+    static const char *const caches[] = {
+        [REC_OTHER_FRAMEWORK] = "",
+        [REC_JAX] = " (JAX_COMPILATION_CACHE_DIR)",
+        [REC_PYTORCH_XLA] = " (torch_xla.runtime.initialize_cache)",
+    };
+    const rec_framework_kind framework = rec_framework_of(checkup->steps->process);
     if (c->loaded == 0)
-        bn_text_puts(out, "Keep executables between starts in a persistent cache: that saves this "
-                          "time minus the time to load them, which a recording of such a start "
-                          "shows. Or make fewer or smaller programs, as by a scan over layers.");
+        bn_text_printf(out,
+                       "Keep executables between starts in a persistent cache%s: that saves this "
+                       "time minus the time to load them, which a recording of such a start shows. "
+                       "Or make fewer or smaller programs%s.",
+                       caches[framework], scan(framework));
     else if (c->loaded < c->programs)
-        bn_text_puts(out, "Keep the executables of the others between starts as well (JAX's cache "
-                          "skips programs that compile in less than "
-                          "jax_persistent_cache_min_compile_time_secs).");
+        bn_text_printf(out, "Keep the executables of the others between starts as well%s.",
+                       framework == REC_JAX ? " (JAX's cache skips programs that compile in less "
+                                              "than jax_persistent_cache_min_compile_time_secs)"
+                                            : "");
     else
-        bn_text_puts(out, "All executables are kept between starts already, so only fewer or "
-                          "smaller programs make this shorter, as by a scan over layers.");
+        bn_text_printf(out,
+                       "All executables are kept between starts already, so only fewer or "
+                       "smaller programs make this shorter%s.",
+                       scan(framework));
     put_work_before(c, out);
 }
 

@@ -124,6 +124,10 @@ static json_t *finding_json(const rec_checkup *checkup, const rec_finding *c)
         "cost_high_ns", res_json_real(c->cost_ns.high), "at_most", c->at_most, "share",
         res_json_real(c->share), "count", res_json_real(c->count), "bytes", res_json_real(c->bytes),
         "hidden_ns", res_json_real(c->hidden_ns), "before_ns", res_json_real(c->before_ns));
+    if (c->rule == REC_RULE_COMPILES && checkup->shapes) {
+        json_object_set_new(made, "early", json_boolean(c->early));
+        json_object_set_new(made, "shapes", rec_shapes_json(checkup->steps, checkup->shapes));
+    }
     bn_text_free(&subject);
     bn_text_free(&advice);
     return made;

@@ -92,19 +92,20 @@ static bool is_violated(const res_speedup *speedup, size_t index, res_rule numbe
     const res_estimate cost = cost_of(row, rule, &whole_ns);
     const res_interval ns = res_estimate_interval(&cost);
     const double surely = isfinite(ns.low) ? ns.low : ns.estimate;
-    if (!(whole_ns > 0) || !(surely > 0) || surely < rule->least_share * whole_ns ||
+    const double on_top_ns = rule->of_further ? ns.estimate : 0;
+    if (!(whole_ns > 0) || !(surely > 0) || surely < rule->least_share * (whole_ns + on_top_ns) ||
         surely < rule->least_ns)
         return false;
-    *out = (res_doctor_finding){.rule = number,
-                                .row = index,
-                                .cost_ns = ns,
-                                .share = rule->of_start ? (double)NAN : ns.estimate / whole_ns,
-                                .count = count,
-                                .at_most = rule->may_hide && rule->may_hide(row) &&
-                                           !isfinite(res_cost_device_of_row(row)),
-                                .alone = res_step_alone(row),
-                                .hidden_ns = (double)NAN,
-                                .of_programs = rule->of_programs};
+    *out = (res_doctor_finding){
+        .rule = number,
+        .row = index,
+        .cost_ns = ns,
+        .share = rule->of_start ? (double)NAN : ns.estimate / (whole_ns + on_top_ns),
+        .count = count,
+        .at_most = rule->may_hide && rule->may_hide(row) && !isfinite(res_cost_device_of_row(row)),
+        .alone = res_step_alone(row),
+        .hidden_ns = (double)NAN,
+        .of_programs = rule->of_programs};
     if (rule->is_cause)
         out->why = res_pool_cause(&row->pool, rule->is_cause, &out->more);
     if (rule->further)

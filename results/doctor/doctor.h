@@ -10,6 +10,7 @@
  * file, rule_NAME.c, with what it holds against a step (doctor_priv.h). */
 #define RES_DOCTOR_RULES(X)                                                                        \
     X(COMPILES, compiles)     /* measured steps still compile or load programs */                  \
+    X(VARIANTS, variants)     /* each shape of a batch is compiled, and batches only repeat */     \
     X(READS, reads)           /* steps read values back to the host */                             \
     X(FALLBACKS, fallbacks)   /* the host computes ops of a step */                                \
     X(TRACING, tracing)       /* a lazy step is traced anew each time */                           \
@@ -49,9 +50,11 @@ typedef struct res_doctor_finding {
     res_rule rule;
     size_t row;           /* index into the table's rows */
     res_interval cost_ns; /* of a step; of RES_RULE_TURNS and START: of each start */
-    double share; /* of the step; of RES_RULE_COMPILES: of the mean step; of TURNS and START NaN */
+    double share; /* of the step; of RES_RULE_COMPILES: of the mean step; of VARIANTS: of a step
+                     with it; of TURNS and START NaN */
     /* A step: programs made, values read, ops of the host, nodes traced, executions, slow releases;
-     * of RES_RULE_PADDING the share of the positions; of TURNS the programs; or 1. */
+     * of RES_RULE_PADDING the share of the positions; of TURNS the programs; of VARIANTS the
+     * shapes; or 1. */
     double count;
     bool at_most; /* the cost is at most COST_NS: without a device time, of reads and of what the
                      device may hide */
@@ -60,6 +63,7 @@ typedef struct res_doctor_finding {
     res_kept kept;      /* of TURNS and START */
     const char *folder; /* of these: of --cache-dir, of the row's record, which owns it; "": none.
                            NULL: of other rules */
+    const json_t *batches; /* of VARIANTS: provenance.batches of the row's record, which owns it */
     /* The change and its source location (res_why), of one of the row's records, which owns it;
      * NULL: none has it. And how many more locations it has. */
     const json_t *why;

@@ -23,6 +23,7 @@ typedef struct res_doctor_rule {
     double least_share; /* of the step */
     double least_ns;
     bool of_start;     /* the cost is of each start, and no part of a step */
+    bool of_further;   /* the cost is of further steps, on top of the measured ones */
     bool of_mean_step; /* the cost is a mean over all steps, and a share of the mean step; else of
                           the median one, which lacks what few steps do */
     /* The processes whose costs count, where any does; NULL: all. */

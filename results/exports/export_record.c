@@ -17,8 +17,8 @@
  * mode stand before the name, the runtime behind it. */
 static bool is_said(const res_axis *axis, const res_experiment *e)
 {
-    const bool ours = axis->role == RES_ROLE_SETUP || axis->id == RES_AXIS_GRAPHS ||
-                      axis->id == RES_AXIS_FRONT_END;
+    const bool ours =
+        axis->role == RES_ROLE_SETUP || (axis->role == RES_ROLE_WAY && axis->id != RES_AXIS_MODE);
     const bool known = axis->field.kind == RES_KIND_TEXT ? res_axis_text(axis, e)[0] != '\0'
                                                          : res_axis_number(axis, e) != 0;
     return ours && known && (axis->always || !res_axis_is_usual(axis, e));

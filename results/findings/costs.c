@@ -90,7 +90,8 @@ static bool same_fit(const res_record *a, const res_record *b)
 {
     return res_same_block(a, b) && a->experiment.trace_cost_ns == b->experiment.trace_cost_ns &&
            strcmp(a->experiment.front_end, b->experiment.front_end) == 0 &&
-           strcmp(a->experiment.mode, b->experiment.mode) == 0;
+           strcmp(a->experiment.mode, b->experiment.mode) == 0 &&
+           strcmp(a->experiment.dispatch, b->experiment.dispatch) == 0;
 }
 
 /* The rows of a line, and room for a value of each process of each. */

@@ -23,8 +23,7 @@ static bool same_cell_asked(const res_experiment *a, const res_experiment *b)
 
 bool res_same_way_asked(const res_experiment *a, const res_experiment *b)
 {
-    return strcmp(a->mode, b->mode) == 0 && a->graphs == b->graphs &&
-           strcmp(a->front_end, b->front_end) == 0 && same_cell_asked(a, b);
+    return res_is_one_way(a, b) && same_cell_asked(a, b);
 }
 
 bool res_same_block(const res_record *a, const res_record *b)

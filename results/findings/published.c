@@ -92,6 +92,13 @@ static bool is_captured(const res_experiment *e)
     return true;
 }
 
+/* Whether E's executions are awaited as the published ones were. One execution is awaited anyway,
+ * at the end of its step; a framework awaits as it does. */
+static bool is_alike(const res_experiment *e)
+{
+    return !res_is_ours(e) || e->graphs <= 1 || res_is_awaited(e);
+}
+
 static bool comparable(const res_speedup_row *a, const res_speedup_row *b)
 {
     char differing[RES_DIFFERING] = "";
@@ -100,21 +107,24 @@ static bool comparable(const res_speedup_row *a, const res_speedup_row *b)
            res_same_conditions(a->record, b->record, differing, sizeof differing);
 }
 
-/* The lazy row of the front end of row AT, in the same cell; NULL where there is none. */
+/* The lazy row of the front end of row AT, in the same cell, and of the same dispatch if there is
+ * one; NULL where there is none. */
 static const res_speedup_row *own_lazy(const res_speedup *speedup, size_t at)
 {
     const res_experiment *e = &speedup->rows[at].record->experiment;
+    const res_speedup_row *found = NULL;
     size_t i = at;
     while (i > 0 && !speedup->rows[i].first_of_cell)
         i--;
     do {
         const res_speedup_row *row = &speedup->rows[i];
+        const bool same = res_is_awaited(&row->record->experiment) == res_is_awaited(e);
         if (strcmp(row->record->experiment.mode, "lazy") == 0 &&
-            strcmp(row->record->experiment.front_end, e->front_end) == 0 &&
+            strcmp(row->record->experiment.front_end, e->front_end) == 0 && (same || !found) &&
             comparable(row, &speedup->rows[at]))
-            return row;
+            found = row;
     } while (++i < speedup->count && !speedup->rows[i].first_of_cell);
-    return NULL;
+    return found;
 }
 
 static void add_rows(const res_speedup *speedup, res_published_rows *matches)
@@ -126,6 +136,10 @@ static void add_rows(const res_speedup *speedup, res_published_rows *matches)
             published && is_captured(&row->record->experiment) ? own_lazy(speedup, i) : NULL;
         if (!lazy)
             continue;
+        if (!is_alike(&row->record->experiment)) {
+            matches->queued++;
+            continue;
+        }
         res_published_row *match = &matches->list[matches->count++];
         *match = (res_published_row){.row = row, .published = published};
         res_pool_ratio_make(&lazy->pool, &row->pool, &match->ratio);
@@ -146,8 +160,7 @@ static void moderate(res_published_rows *matches)
 static bool same_mean(const res_published_row *a, const res_published_row *b)
 {
     const res_experiment *x = &a->row->record->experiment, *y = &b->row->record->experiment;
-    return res_same_block(a->row->record, b->row->record) && x->graphs == y->graphs &&
-           strcmp(x->mode, y->mode) == 0 && strcmp(x->front_end, y->front_end) == 0;
+    return res_same_block(a->row->record, b->row->record) && res_is_one_way(x, y);
 }
 
 /* Over the rows like MEAN's example. RATIOS has room for all rows. */
@@ -202,5 +215,5 @@ void res_published_rows_free(res_published_rows *matches)
         res_pool_ratio_free(&matches->list[i].ratio);
     free(matches->list);
     free(matches->means);
-    *matches = (res_published_rows){NULL, 0, NULL, 0};
+    *matches = (res_published_rows){0};
 }

@@ -35,7 +35,7 @@ typedef struct res_published_row {
     res_pool_ratio ratio; /* lazy over ROW, both of the same front end; owned */
 } res_published_row;
 
-/* Over the rows of one runtime, front end, mode and number of graphs. */
+/* Over the rows of one runtime and way. */
 typedef struct res_published_mean {
     const res_published_row *example;        /* the first of them */
     size_t rows;                             /* that have a ratio */
@@ -49,6 +49,7 @@ typedef struct res_published_rows {
     size_t count;
     res_published_mean *means; /* in the order of their first rows */
     size_t mean_count;
+    size_t queued; /* rows left out: captured in several graphs that were not awaited one by one */
 } res_published_rows;
 
 /* The axes in which MATCH's row is not what was published, which *PUBLISHED gets; *DEVICE is the
@@ -57,7 +58,8 @@ res_axis_set res_published_difference(const res_published_row *match, res_experi
                                       const char **device);
 
 /* Of the rows of SPEEDUP, which must outlive MATCHES, whose front end has a lazy step in the same
- * cell, of the same build and under like conditions. */
+ * cell, of the same build and under like conditions. The published executions were awaited one by
+ * one, so bench's own steps of several graphs count only with --dispatch awaited. */
 void res_published_rows_make(const res_speedup *speedup, res_published_rows *matches);
 void res_published_rows_free(res_published_rows *matches);
 

@@ -2,7 +2,7 @@
  * speedup.c - which records the speedup table compares, and what it computes from them.
  *
  * Ways to run a step are compared within a cell: one runtime, model, phase and set-up. A cell has
- * one row a front end, mode and number of graphs: the pool of its good records, or the latest
+ * one row a way (front end, mode, graphs, dispatch): the pool of its good records, or the latest
  * failure where none is good. The baseline of a cell is bench's lazy with the fewest graphs.
  * Without it, a cell of several front ends takes its first row: each of them is a way to run the
  * same step.
@@ -18,12 +18,6 @@
 #include <string.h>
 
 #define LEVEL 0.05
-
-static bool same_way(const res_experiment *a, const res_experiment *b)
-{
-    return strcmp(a->mode, b->mode) == 0 && a->graphs == b->graphs &&
-           strcmp(a->front_end, b->front_end) == 0;
-}
 
 bool res_is_lazy(const res_experiment *e)
 {
@@ -201,11 +195,11 @@ static bool same_mean(const res_record *a, const res_record *b)
     return res_same_block(a, b) && strcmp(a->experiment.phase, b->experiment.phase) == 0;
 }
 
-/* By block, phase, mode, graphs and front end. */
+/* By block, phase and way. */
 static int mean_order(const void *a, const void *b)
 {
-    static const res_axis_id by[] = {RES_AXIS_RUNTIME, RES_AXIS_PHASE, RES_AXIS_MODE,
-                                     RES_AXIS_GRAPHS, RES_AXIS_FRONT_END};
+    static const res_axis_id by[] = {RES_AXIS_RUNTIME, RES_AXIS_PHASE,     RES_AXIS_MODE,
+                                     RES_AXIS_GRAPHS,  RES_AXIS_FRONT_END, RES_AXIS_DISPATCH};
     const res_record *x = ((const res_speedup_mean *)a)->example;
     const res_record *y = ((const res_speedup_mean *)b)->example;
     int order = x->simulated - y->simulated;
@@ -231,8 +225,8 @@ static void fill_mean(const res_speedup *speedup, const res_record *example, res
         if (!same_mean(row->record, example))
             continue;
         mean->cells += row->first_of_cell;
-        if (same_way(&row->record->experiment, &example->experiment) && over_lazy(speedup, row) &&
-            isfinite(row->ratio.log.mean))
+        if (res_is_one_way(&row->record->experiment, &example->experiment) &&
+            over_lazy(speedup, row) && isfinite(row->ratio.log.mean))
             list[mean->covered++] = &row->ratio;
     }
     mean->mean = res_ratio_mean_of(list, mean->covered);
@@ -247,7 +241,7 @@ static void make_means(res_speedup *speedup)
         bool known = speedup->rows[i].base || res_is_lazy(&record->experiment);
         for (size_t j = 0; !known && j < speedup->mean_count; j++)
             known = same_mean(speedup->means[j].example, record) &&
-                    same_way(&speedup->means[j].example->experiment, &record->experiment);
+                    res_is_one_way(&speedup->means[j].example->experiment, &record->experiment);
         /* A program that others wrote, or ran, has no lazy cell to be compared with. */
         known = known || strcmp(record->experiment.phase, "program") == 0 ||
                 strcmp(record->experiment.mode, "recorded") == 0;

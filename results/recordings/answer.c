@@ -40,11 +40,21 @@ static void take_samples(const rec_steps *s, const double *values, double *sampl
     }
 }
 
+static double mean_of(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return count ? sum / (double)count : (double)NAN;
+}
+
 res_interval rec_steps_interval(const rec_steps *s, const double *values)
 {
     const double nan = (double)NAN;
     const size_t samples = rec_steps_samples(s);
     double batches[BATCHES], *room = malloc((2 * samples + 2) * sizeof *room);
+    /* Where the host runs ahead, or may, no single step counts. */
+    const bool means = s->by_completion || !s->completions;
     size_t count = samples / LEAST_BATCH;
     res_interval out = {nan, nan, nan};
     if (!room)
@@ -55,9 +65,10 @@ res_interval rec_steps_interval(const rec_steps *s, const double *values)
         const size_t from = samples * b / count, to = samples * (b + 1) / count;
         for (size_t i = from; i < to; i++)
             room[samples + i - from] = room[i];
-        batches[b] = res_median(room + samples, to - from);
+        batches[b] =
+            means ? mean_of(room + samples, to - from) : res_median(room + samples, to - from);
     }
-    out.estimate = res_median(room, samples);
+    out.estimate = means ? mean_of(values, s->count) : res_median(room, samples);
     free(room);
     const res_estimate estimate = res_estimate_of(batches, count);
     const double half = res_estimate_half(&estimate, 0.05);

@@ -120,6 +120,10 @@ static bool build_text(rec_builder *b, const rec_item *item)
         if (b->lie_count < MOST_ERRORS)
             append(b, &b->lies, &b->lie_count, &b->room.lies, text);
         return true;
+    case RECORD_TEXT_NOTE:
+        if (b->note_count < MOST_ERRORS)
+            append(b, &b->notes, &b->note_count, &b->room.notes, text);
+        return true;
     default:
         return false;
     }
@@ -349,5 +353,6 @@ void rec_build_end(rec_builder *builder, uint32_t main_number)
     p->frameworks = list_of(builder->frameworks);
     p->errors = list_of(builder->errors);
     p->lies = list_of(builder->lies);
+    p->notes = list_of(builder->notes);
     p->framework = p->frameworks[0] ? p->frameworks[0] : "";
 }

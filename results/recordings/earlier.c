@@ -13,6 +13,15 @@ static bool alike(const res_record *a, const res_record *b, res_provenance_id me
     return left && right && json_equal(left, right);
 }
 
+/* Whether both are of one variant, or of all: records of before have no such member. */
+static bool same_variant(const res_record *a, const res_record *b)
+{
+    const json_t *left = res_provenance(a, RES_PROV_RECORDING_VARIANT);
+    const json_t *right = res_provenance(b, RES_PROV_RECORDING_VARIANT);
+    const bool none = !left || json_is_null(left);
+    return none ? !right || json_is_null(right) : right && json_equal(left, right);
+}
+
 /* By its number and when it began: a folder may be called otherwise, and what was read may say
  * otherwise when the first step began, and of what. */
 static bool same(const res_record *stored, const res_record *record)
@@ -20,7 +29,7 @@ static bool same(const res_record *stored, const res_record *record)
     const res_experiment *a = &stored->experiment, *b = &record->experiment;
     return alike(stored, record, RES_PROV_RECORDING_PID) &&
            alike(stored, record, RES_PROV_RECORDING_EPOCH) &&
-           alike(stored, record, RES_PROV_RECORDING_PROGRAM) && strcmp(a->model, b->model) == 0 &&
+           alike(stored, record, RES_PROV_RECORDING_PROGRAM) && same_variant(stored, record) && strcmp(a->model, b->model) == 0 &&
            strcmp(a->phase, b->phase) == 0 && strcmp(a->mode, b->mode) == 0;
 }
 

@@ -4,6 +4,7 @@
 #include "results/recordings/recordings_priv.h"
 #include "results/records/records.h"
 
+#include <math.h>
 
 static json_t *count(uint64_t value)
 {
@@ -61,7 +62,7 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
     const rec_program *program = &p->programs[row->program];
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:o, s:o, s:o}",
+        "s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "name", program->name, "hash", program->hash, "form", program->form, "options",
         program->options, "times", res_json_real(row->times), "device_ns",
         res_json_real(row->device_ns), "device_step_ns", res_json_real(row->device_step_ns),
@@ -72,7 +73,9 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
         count(row->results), "donated", count(row->donated), "result_types", types_json(p, program),
         "devices", count(program->devices), "flops", res_json_real(program->flops), "bytes",
         res_json_real(program->bytes), "compiles", count(program->compiles), "compile_ns",
-        count(program->compile_ns));
+        count(program->compile_ns), "variants", count(row->variants), "least_device_ns",
+        res_json_real(row->least_device_ns), "most_device_ns",
+        res_json_real(row->most_device_ns));
 }
 
 /* ---- threads ---------------------------------------------------------------------------- */
@@ -176,6 +179,51 @@ static json_t *late_json(const rec_late_compiles *late)
                      late->program->hash);
 }
 
+static json_t *program_name(const rec_process *p, uint32_t program)
+{
+    return program < p->program_count ? json_string(p->programs[program].name) : json_null();
+}
+
+/* The program that may be the step as well; null: none. */
+static json_t *unclear_json(const rec_steps *steps)
+{
+    if (steps->unclear == REC_NONE)
+        return json_null();
+    return json_pack("{s:o, s:o}", "step_program", program_name(steps->process, steps->unclear),
+                     "every", res_json_real(steps->unclear_every));
+}
+
+/* Nanoseconds of the whole run by part, which sum to its length, and the steps' share of it. */
+static json_t *run_json(const rec_run *run)
+{
+    const double all = (double)(run->end_ns - run->begin_ns);
+    json_t *parts = json_object();
+    for (int i = 0; i < REC_RUN_PART_COUNT; i++)
+        json_object_set_new(parts, rec_run_name((rec_run_part)i), res_json_real(run->part_ns[i]));
+    return json_pack("{s:o, s:o, s:o}", "ns", res_json_real(all), "parts", parts, "goodput",
+                     res_json_real(all > 0 ? run->part_ns[REC_RUN_STEPS] / all : (double)NAN));
+}
+
+static json_t *whole_json(const rec_steps *steps)
+{
+    return json_pack("{s:o, s:o}", "steps", count(steps->whole_count), "mean_ns",
+                     res_json_real(steps->whole_ns));
+}
+
+/* Which of the steps that began are in the figures: [from, to) in each row. */
+static json_t *measured_json(const rec_steps *steps)
+{
+    json_t *rows = json_array();
+    for (size_t from = 0, to; from < steps->count; from = to) {
+        for (to = from + 1;
+             to < steps->count && steps->list[to].number == steps->list[to - 1].number + 1;)
+            to++;
+        json_array_append_new(rows, json_pack("[I, I]", (json_int_t)steps->list[from].number,
+                                              (json_int_t)steps->list[to - 1].number + 1));
+    }
+    return rows;
+}
+
 json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
                        const rec_answer *answer)
 {
@@ -186,7 +234,9 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     for (size_t i = 0; i < steps->program_count; i++)
         json_array_append_new(programs, program_json(steps, &steps->programs[i]));
     json_t *o = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}",
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s, "
+        "s:o, "
+        "s:o, s:o, s:o, s:b, s:o, s:o, s:o}",
         "recording", path.data ? path.data : "", "process", process_json(steps), "steps",
         count(steps->count), "executions_per_step", count(steps->executions_per_step),
         "steps_per_sample", count(steps->cycle), "found", count(steps->found), "left_out",
@@ -195,13 +245,19 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
         steps->completions ? figure_json(rec_steps_busy(steps)) : json_null(), "device_gaps",
         steps->completions ? parts_json(steps, rec_steps_gap) : json_null(), "threads",
         threads_json(steps), "programs", programs, "profile", profile_json(steps), "verdict",
-        rec_verdict_name(answer->verdict), "answer", answer_json(steps, answer));
+        rec_verdict_name(answer->verdict), "answer", answer_json(steps, answer), "steps_by",
+        rec_found_name(steps->how), "step_program",
+        program_name(steps->process, steps->mark_program), "state_bytes",
+        steps->how == REC_FOUND_STATE ? count(steps->state_bytes) : json_null(), "unclear",
+        unclear_json(steps), "marks", count(steps->marks), "by_completion", steps->by_completion,
+        "whole", whole_json(steps), "measured", measured_json(steps), "run", run_json(&steps->run));
     rec_late_compiles late;
     json_object_set_new(o, "late_compiles",
                         rec_compiles_late(steps->process, &late) ? late_json(&late) : json_null());
     json_object_set_new(o, "partial", json_boolean(steps->process->partial));
     json_object_set_new(o, "ready",
                         steps->delays ? figure_json(rec_steps_ready(steps)) : json_null());
+    json_object_set_new(o, "requests", rec_requests_json(steps));
     bn_text_free(&path);
     return o;
 }

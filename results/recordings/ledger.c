@@ -75,7 +75,6 @@ typedef struct sweep {
     piece *pieces;
     size_t piece_count, piece_capacity;
     size_t next;                /* what begins next, at its place in the order */
-    rec_step_program **row;     /* [program of the process]: its row; NULL: not of the steps */
     uint64_t least_ns, most_ns; /* walls of the steps that show what was before an execution */
     place *places;              /* [executions of a step], of the step in hand */
     uint32_t *waits;            /* [the same]: steps that waited there */
@@ -163,6 +162,8 @@ static bool put_steps(sweep *s)
 {
     for (size_t i = 0; i < s->steps->count; i++) {
         const rec_step *step = &s->steps->list[i];
+        if (step->wall_ns == 0) /* its completion was told with that of the step before */
+            continue;
         if (!put(s, step->begin_ns, OF_STEP, 1, 0))
             return false;
         s->edges[s->count - 1].step = (uint32_t)i;
@@ -213,11 +214,30 @@ static const rec_part calls[] = {REC_PART_DISPATCH, REC_PART_TRANSFER, REC_PART_
                                  REC_PART_COMPILE, REC_PART_WAIT};
 #define CALLS (sizeof calls / sizeof *calls)
 
-/* The place in the step of the execution NEXT. What follows a step's last execution comes before
- * the first one of a next step. */
-static size_t place_of(const rec_step *step, size_t next)
+/* The step that the execution NEXT is of: the one in hand or, where the host runs ahead, the last
+ * one that begins no later. */
+static const rec_step *owner_of(const sweep *s, size_t next)
 {
-    return next - step->first < step->executions ? next - step->first : 0;
+    const rec_steps *steps = s->steps;
+    size_t low = 0, high = steps->count;
+    if (!steps->by_completion)
+        return s->step;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (steps->list[middle].first <= next)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? &steps->list[low - 1] : s->step;
+}
+
+/* The place in STEP of the execution NEXT. What follows a step's last execution comes before the
+ * first one of a next step. */
+static size_t place_of(const sweep *s, const rec_step *step, size_t next)
+{
+    const size_t at = next - step->first;
+    return at < step->executions && at < s->steps->executions_per_step ? at : 0;
 }
 
 /* Whether the step in hand shows what is before an execution: it has as many as most steps, and is
@@ -231,11 +251,12 @@ static bool tells(const sweep *s)
 /* Before NEXT begins the host is in PART for NS, of which the device does not work for GAP. */
 static void add_before(sweep *s, size_t next, rec_part part, uint64_t ns, uint64_t gap)
 {
-    const size_t at = place_of(s->step, next);
-    const uint32_t execution = s->steps->order[s->step->first + at];
-    rec_step_program *row = s->row[s->process->executions[execution].program];
-    if (row)
-        row->gap_ns[part] += (double)gap;
+    const rec_step *owner = owner_of(s, next);
+    const size_t at = place_of(s, owner, next);
+    const uint32_t execution = s->steps->order[owner->first + at];
+    const uint32_t row = s->steps->row_of[s->process->executions[execution].program];
+    if (row != REC_NONE)
+        s->steps->programs[row].gap_ns[part] += (double)gap;
     if (!tells(s))
         return;
     rec_before *before = &s->steps->before[at];
@@ -391,7 +412,7 @@ static void pass(sweep *s, uint64_t length)
     const rec_part own = part_of(s, OF_MAIN), helper = part_of(s, OF_HELPER);
     const rec_part other = part_of(s, OF_OTHER);
     if (own == REC_PART_WAIT && tells(s))
-        s->places[place_of(s->step, s->next)].called = true;
+        s->places[place_of(s, s->step, s->next)].called = true;
     s->step->busy_ns += busy ? length : 0;
     if (own != REC_PART_IDLE) {
         s->step->part_ns[own] += length;
@@ -411,7 +432,7 @@ static void note_ended(sweep *s, uint64_t now)
 {
     if (s->step && s->next > s->step->first && tells(s) &&
         s->next <= (size_t)s->step->first + s->step->executions)
-        s->places[place_of(s->step, s->next)].ended = s->complete_ns <= now;
+        s->places[place_of(s, s->step, s->next)].ended = s->complete_ns <= now;
 }
 
 /* Begins the next activity at NOW. Where completions are unknown, a wait is taken to have been for
@@ -519,16 +540,6 @@ static bool choose_devices(sweep *s)
     return true;
 }
 
-/* Where the row of each program is. */
-static bool find_rows(sweep *s)
-{
-    rec_steps *steps = s->steps;
-    s->row = calloc(s->process->program_count + 1, sizeof *s->row);
-    for (size_t i = 0; s->row && i < steps->program_count; i++)
-        s->row[steps->programs[i].program] = &steps->programs[i];
-    return s->row != NULL;
-}
-
 /* Makes room for what is before the executions of a usual step, and says which steps show it: by
  * their walls the middle half of those with as many executions as most. A step during which
  * something else had the core shows nothing. */
@@ -591,8 +602,8 @@ bn_code rec_ledger_fill(rec_steps *steps, bn_status *st)
     s->from = steps->list[0].begin_ns;
     s->to = last->begin_ns + last->wall_ns;
     bn_code code = BN_OK;
-    if (!choose_threads(s) || !choose_devices(s) || !find_rows(s) || !choose_tellers(s) ||
-        !put_executions(s) || !put_calls(s) || !put_steps(s))
+    if (!choose_threads(s) || !choose_devices(s) || !choose_tellers(s) || !put_executions(s) ||
+        !put_calls(s) || !put_steps(s))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ledger");
     if (code == BN_OK)
         code = make_clocks(s, st);
@@ -610,7 +621,6 @@ bn_code rec_ledger_fill(rec_steps *steps, bn_status *st)
     free(s->device);
     free(s->edges);
     free(s->pieces);
-    free(s->row);
     free(s->places);
     free(s->waits);
     free(s);

@@ -5,11 +5,9 @@
  * them. It fits if it covers 95 % of the executions and of their cost. Few executions may stand in
  * between that are no part of it, such as one that reads a loss now and then.
  *
- * A candidate that fits may still be a part of a step: an update that is executed op by op repeats
- * itself for each layer, and a short gradient between such runs is no 5 % of anything. So where a
- * candidate does not cover all, it counts first if state flows from each occurrence to the next, as
- * parameters do from step to step and layers do not; only if there is none such does any that fits
- * count.
+ * A candidate that fits may still be a part of a step: a model that is executed op by op repeats
+ * itself for each layer. So where a candidate does not cover all, it counts only if no other does.
+ * What carries a state is no matter of periods: state.c.
  */
 #include "results/recordings/recordings_priv.h"
 
@@ -18,12 +16,9 @@
 
 #define FITS         0.95
 #define FITS_LOOSELY 0.4
-#define FLOWS        0.9 /* share of the segments that state must pass through */
 #define LEAST_TIMES  3   /* that a period occurs */
 /* Candidates that are tried: bounds the time that a hostile recording can take. */
 #define MOST_TRIED   2000
-/* Arguments that are examined, of all candidates together: bounds the time as well. */
-#define MOST_SEEN    ((uint64_t)1 << 30)
 
 /* The place of one occurrence, or of what stands between it and the next. */
 typedef struct segment {
@@ -45,9 +40,7 @@ typedef struct search {
     segment *segments; /* room for the segments of one program */
     candidate *list;
     size_t count;
-    uint32_t *at;    /* room for a match */
-    uint32_t *depth; /* of each execution: through how many segments state has flowed to it */
-    uint64_t seen;   /* arguments, so far */
+    uint32_t *at; /* room for a match */
 } search;
 
 /* Base of the rolling hash: any odd number with well-mixed bits. Segments of one hash are compared
@@ -63,10 +56,8 @@ static bool make_room(search *s, size_t programs, uint32_t **starts)
     s->segments = malloc((n + 1) * sizeof *s->segments);
     s->list = malloc((n + 1) * sizeof *s->list);
     s->at = malloc((n + 1) * sizeof *s->at);
-    s->depth = malloc((n + 1) * sizeof *s->depth);
     *starts = calloc(programs + 2, sizeof **starts);
-    return s->hashes && s->powers && s->places && s->segments && s->list && s->at && s->depth &&
-           *starts;
+    return s->hashes && s->powers && s->places && s->segments && s->list && s->at && *starts;
 }
 
 static void free_room(search *s, uint32_t *starts)
@@ -77,7 +68,6 @@ static void free_room(search *s, uint32_t *starts)
     free(s->segments);
     free(s->list);
     free(s->at);
-    free(s->depth);
     free(starts);
 }
 
@@ -224,70 +214,17 @@ static bool is_covered(const coverage *v)
     return v->executions >= FITS * v->all_executions && v->cost >= FITS * v->all_cost;
 }
 
-/* ---- state ------------------------------------------------------------------------------ */
-
-/* The position in the window of the execution that made BUFFER, REC_NONE where it is not there. */
-static uint32_t maker_of(const search *s, uint32_t buffer)
-{
-    const rec_process *p = s->sequence->process;
-    if (buffer == REC_NONE || p->buffers[buffer].origin != REC_FROM_EXECUTION)
-        return REC_NONE;
-    /* Positions are in order of the executions. */
-    const uint32_t maker = p->buffers[buffer].maker, *order = s->sequence->order;
-    uint32_t low = s->from, high = s->to;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (order[middle] < maker)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->to && order[low] == maker ? low : REC_NONE;
-}
-
-/* Through how many segments state has flowed to execution I of segment NUMBER, which begins at
- * BEGIN; the segment before begins at BEFORE. */
-static uint32_t depth_of(const search *s, uint32_t i, uint32_t before, uint32_t begin)
-{
-    const rec_process *p = s->sequence->process;
-    const rec_execution *e = &p->executions[s->sequence->order[i]];
-    uint32_t depth = 0;
-    for (uint32_t k = 0; k < e->arguments; k++) {
-        const uint32_t maker = maker_of(s, rec_argument(p, e, 0, k));
-        if (maker == REC_NONE || maker < before || maker >= i)
-            continue;
-        const uint32_t through = s->depth[maker - s->from] + (maker < begin ? 1 : 0);
-        depth = through > depth ? through : depth;
-    }
-    return depth;
-}
-
-/* Whether state flows from each segment to the next, through nearly all of them. */
-static bool state_flows(search *s, const candidate *c)
-{
-    const uint32_t *places = s->places + c->first;
-    uint32_t deepest = 0;
-    memset(s->depth, 0, (s->to - s->from) * sizeof *s->depth);
-    for (uint32_t k = 0; k + 1 < c->count; k++)
-        for (uint32_t i = places[k]; i < places[k + 1]; i++) {
-            const uint32_t depth = depth_of(s, i, k ? places[k - 1] : places[k], places[k]);
-            s->seen += s->sequence->process->executions[s->sequence->order[i]].arguments;
-            s->depth[i - s->from] = depth;
-            deepest = depth > deepest ? depth : deepest;
-        }
-    return deepest >= FLOWS * (c->count - 2);
-}
-
 /* ---- the search ------------------------------------------------------------------------- */
 
-static const candidate *choose(search *s)
+static const candidate *choose(search *s, bool *whole)
 {
     const candidate *other = NULL;
     for (size_t i = 0; i < s->count && i < MOST_TRIED; i++) {
         const coverage v = coverage_of(s, &s->list[i]);
         if (!is_covered(&v))
             continue;
-        if (v.whole || (s->seen < MOST_SEEN && state_flows(s, &s->list[i])))
+        *whole = v.whole;
+        if (v.whole)
             return &s->list[i];
         other = other ? other : &s->list[i];
     }
@@ -315,6 +252,7 @@ bn_code rec_period_find(const rec_sequence *sequence, uint32_t from, uint32_t to
     search s = {.sequence = sequence, .from = from, .to = to};
     const size_t programs = sequence->process->program_count;
     uint32_t *starts = NULL;
+    bool whole = false;
     *period = (rec_period){0};
     if (!make_room(&s, programs, &starts)) {
         free_room(&s, starts);
@@ -326,9 +264,9 @@ bn_code rec_period_find(const rec_sequence *sequence, uint32_t from, uint32_t to
         add_candidate(&s, starts[p], starts[p + 1] - starts[p]);
     if (s.count)
         qsort(s.list, s.count, sizeof *s.list, by_length);
-    const candidate *best = loosely ? choose_loosely(&s) : choose(&s);
+    const candidate *best = loosely ? choose_loosely(&s) : choose(&s, &whole);
     if (best)
-        *period = (rec_period){best->from, best->length};
+        *period = (rec_period){best->from, best->length, whole};
     free_room(&s, starts);
     return BN_OK;
 }

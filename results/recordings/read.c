@@ -21,7 +21,7 @@
 /* The memory of a process besides its arrays. */
 typedef struct owned {
     bn_arena *memory;
-    const char **command, **frameworks, **errors, **lies;
+    const char **command, **frameworks, **errors, **lies, **notes;
 } owned;
 
 static void process_free(rec_process *p)
@@ -48,6 +48,7 @@ static void process_free(rec_process *p)
         free(own->frameworks);
         free(own->errors);
         free(own->lies);
+        free(own->notes);
         bn_arena_free(own->memory);
     }
     free(own);
@@ -137,6 +138,7 @@ static bn_code read_events(int fd, rec_process *p, bn_status *st)
     own->frameworks = b.frameworks;
     own->errors = b.errors;
     own->lies = b.lies;
+    own->notes = b.notes;
     builder_free(&b);
     rec_stream_free(&stream);
     return code;

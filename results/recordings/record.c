@@ -5,6 +5,7 @@
  * of its host work is tracing. So all of it is "trace", and what no CPU did while no device worked
  * is "other" (docs/recording.md).
  */
+#include "results/recordings/recordings_priv.h"
 #include "results/recordings/views.h"
 
 #include <math.h>
@@ -36,18 +37,6 @@ static const rec_plugin *plugin_of(const rec_steps *steps)
     return plugin < p->plugin_count ? &p->plugins[plugin] : NULL;
 }
 
-/* The name and version of the framework: of the libraries that the process had loaded, the one that
- * users know it by. */
-static const char *front_end_of(const rec_process *p)
-{
-    static const char *const known[] = {"torch_xla ", "jax "};
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        for (const char *const *one = p->frameworks; one && *one; one++)
-            if (begins(*one, known[k]))
-                return *one;
-    return p->framework[0] ? p->framework : "unknown";
-}
-
 /* ---- the experiment ------------------------------------------------------------------------ */
 
 static void fill_experiment(const rec_recording *recording, const rec_steps *steps,
@@ -65,9 +54,14 @@ static void fill_experiment(const rec_recording *recording, const rec_steps *ste
          : script.length ? script.data
                          : REC_UNKNOWN);
     bn_text_free(&script);
+    /* Another variant is another experiment. */
+    bn_text variant = {0};
+    rec_chosen_name(steps, &variant);
+    copy(e->variant, sizeof e->variant, variant.data ? variant.data : "");
+    bn_text_free(&variant);
     copy(e->phase, sizeof e->phase, naming->phase ? naming->phase : "step");
     copy(e->mode, sizeof e->mode, "recorded");
-    copy(e->front_end, sizeof e->front_end, front_end_of(p));
+    copy(e->front_end, sizeof e->front_end, rec_framework(p));
     copy(e->runtime, sizeof e->runtime,
          name[0]  ? name
          : plugin ? bn_base_name(plugin->path)
@@ -130,9 +124,9 @@ static const rec_span *span_of(const rec_steps *steps, const rec_execution *exec
 }
 
 /* Adds the times of the executions in the steady steps to TO: from the begin of each, or the end of
- * the work before it, until it was both returned from and done. ROWS says of each program which one
- * of TO it is, from 1; 0: none. Those without room for samples only get their number. */
-static void take_samples(const rec_steps *steps, const uint32_t *rows, res_execution *to)
+ * the work before it, until it was both returned from and done. Those without room for samples
+ * only get their number. */
+static void take_samples(const rec_steps *steps, res_execution *to)
 {
     const rec_process *p = steps->process;
     for (size_t i = 0; i < steps->count; i++) {
@@ -140,11 +134,12 @@ static void take_samples(const rec_steps *steps, const uint32_t *rows, res_execu
         for (size_t k = step->first; k < (size_t)step->first + step->executions; k++) {
             const rec_execution *x =
                 k < steps->order_count ? &p->executions[steps->order[k]] : NULL;
-            const uint32_t row = x && x->program < p->program_count ? rows[x->program] : 0;
-            const rec_span *span = row ? span_of(steps, x) : NULL;
+            const uint32_t row =
+                x && x->program < p->program_count ? steps->row_of[x->program] : REC_NONE;
+            const rec_span *span = row < steps->program_count ? span_of(steps, x) : NULL;
             if (!span)
                 continue;
-            res_execution *of = &to[row - 1];
+            res_execution *of = &to[row];
             const uint64_t end = x->end_ns > span->complete_ns ? x->end_ns : span->complete_ns;
             if (of->pjrt_ns)
                 of->pjrt_ns[of->pjrt_count] = end > span->start_ns ? end - span->start_ns : 0;
@@ -157,12 +152,8 @@ static void take_samples(const rec_steps *steps, const uint32_t *rows, res_execu
  * as executions. */
 static bn_code fill_samples(const rec_steps *steps, res_record *record, bn_status *st)
 {
-    uint32_t *rows = calloc(steps->process->program_count + 1, sizeof *rows);
-    bool room = rows != NULL;
-    for (size_t i = 0; room && i < steps->program_count; i++)
-        rows[steps->programs[i].program] = (uint32_t)i + 1;
-    if (room)
-        take_samples(steps, rows, record->executions);
+    bool room = true;
+    take_samples(steps, record->executions);
     for (size_t i = 0; room && i < record->execution_count; i++) {
         res_execution *x = &record->executions[i];
         x->pjrt_ns = calloc(x->pjrt_count + 1, sizeof *x->pjrt_ns);
@@ -170,8 +161,7 @@ static bn_code fill_samples(const rec_steps *steps, res_record *record, bn_statu
         room = x->pjrt_ns != NULL;
     }
     if (room)
-        take_samples(steps, rows, record->executions);
-    free(rows);
+        take_samples(steps, record->executions);
     return room ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
 }
 
@@ -359,8 +349,8 @@ static const char *way_of(const rec_steps *steps, const rec_naming *naming)
     const char *mode = naming->mode;
     if (mode)
         return strcmp(mode, "eager") == 0 || strcmp(mode, "lazy") == 0 ? mode : "captured";
-    return begins(front_end_of(steps->process), "jax") && is_one_program(steps) ? "captured"
-                                                                                : "unknown";
+    return begins(rec_framework(steps->process), "jax") && is_one_program(steps) ? "captured"
+                                                                                 : "unknown";
 }
 
 /* The profile that was asked for; null: none was. */
@@ -382,7 +372,7 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
         json_array_append_new(times, res_json_real(steps->programs[i].times));
     return json_pack(
         "{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, "
-        "s:I, s:I, s:i, s:s, s:I, s:o, s:o}",
+        "s:I, s:I, s:i, s:s, s:I, s:o, s:o, s:o, s:I, s:I}",
         "command", texts_json(p->command), "frameworks", texts_json(p->frameworks), "way",
         way_of(steps, naming), "pid", (json_int_t)p->pid, "process", res_json_text(p->folder),
         "executions_per_step", (json_int_t)steps->executions_per_step, "steps_a_sample",
@@ -395,29 +385,12 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
         digest_of(recording, recorder_of(recording)), "epoch_ns",
         p->epoch_ns <= INT64_MAX ? (json_int_t)p->epoch_ns : (json_int_t)-1, "step_program",
         naming->step_program ? res_json_text(naming->step_program) : json_null(), "profile",
-        profile_json(&p->profile));
+        profile_json(&p->profile), "variant",
+        steps->variant == REC_NONE ? json_null() : json_string(p->programs[steps->variant].hash),
+        "variants", (json_int_t)steps->variants, "steps_of_others", (json_int_t)steps->of_others);
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
-
-/* From when to when the program ran, as far as anybody can tell. What is said of a program that had
- * several processes says nothing of this one. */
-static void find_ends(const rec_recording *recording, const rec_process *p,
-                      const rec_naming *naming, uint64_t *begun, uint64_t *ended)
-{
-    const json_t *period = json_object_get(recording->about, "ended");
-    const bool alone = recording->process_count == 1;
-    *begun = naming->begun_ns;
-    *ended = naming->ended_ns;
-    if (!*begun && alone)
-        *begun = (uint64_t)json_integer_value(json_object_get(period, "begun_ns"));
-    if (!*ended && alone)
-        *ended = (uint64_t)json_integer_value(json_object_get(period, "ended_ns"));
-    if (*begun == 0 || *begun > p->begin_ns)
-        *begun = p->begin_ns;
-    if (*ended < p->last_ns || *ended > INT64_MAX)
-        *ended = p->last_ns;
-}
 
 /* For how long something was compiled between FROM and TO. Calls are in order of their begins. */
 static uint64_t compiled_ns(const rec_process *p, uint64_t from, uint64_t to)
@@ -503,7 +476,11 @@ static json_t *phases_json(const rec_recording *recording, const rec_steps *step
     const uint64_t steady = steps->list[0].begin_ns, over = last->begin_ns + last->wall_ns;
     const uint64_t ran = p->executions[0].begin_ns, first = ran < steady ? ran : steady;
     uint64_t begun, ended;
-    find_ends(recording, p, naming, &begun, &ended);
+    rec_run_ends(recording, p, &begun, &ended);
+    if (naming->begun_ns)
+        begun = naming->begun_ns < p->begin_ns ? naming->begun_ns : p->begin_ns;
+    if (naming->ended_ns)
+        ended = naming->ended_ns > p->last_ns ? naming->ended_ns : p->last_ns;
     json_t *of_steps = phases_of_steps(steps);
     const uint64_t compiled =
         less(compiled_ns(p, begun, ended), compiled_in_steps_ns(steps, steady, over));

@@ -42,6 +42,9 @@ typedef struct rec_thread {
     const char *name; /* "": unknown */
 } rec_thread;
 
+/* Length of NAME without a number behind a dot, as PyTorch/XLA's "SyncTensorsGraph.102" has. */
+size_t rec_stem(const char *name);
+
 /* Type and shape of a buffer. */
 typedef struct rec_type {
     int type; /* a PJRT_Buffer_Type, as the plugin said it; 0: unknown */
@@ -218,6 +221,8 @@ typedef struct rec_process {
     const char *const *frameworks; /* all of them; ends with NULL */
     const char *const *errors;     /* what plugins said of failures, at most 100; ends with NULL */
     const char *const *lies;       /* answers of plugins that cannot be; likewise */
+    /* What the program wanted and did not get, of the recorder: "IDENTIFIER: words"; likewise. */
+    const char *const *notes;
     uint64_t failures;             /* calls that failed */
     bool partial;                  /* a part of the run was asked for: see PAUSES */
     bool cpu_clocks;               /* whether any call has CPU clocks */
@@ -312,6 +317,36 @@ BN_MUST_USE bn_code rec_program_read(const rec_recording *recording, const rec_p
 BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_program *program,
                                      char **bytes, size_t *size, bn_status *st);
 
+/* ---- stretches of time (spans.c) -------------------------------------------------------- */
+
+/* Zero-initialise; release with rec_spans_free. */
+typedef struct rec_spans {
+    struct rec_stretch {
+        uint64_t from, to, before; /* BEFORE: the length of all spans before this one */
+    } * list;
+    size_t count, capacity;
+} rec_spans;
+
+/* Adds one, unless it is empty. False without memory. */
+BN_MUST_USE bool rec_spans_add(rec_spans *spans, uint64_t from, uint64_t to);
+/* When all are there: puts them in order, and joins those that overlap. */
+void rec_spans_merge(rec_spans *spans);
+/* How much of FROM to TO they cover. */
+uint64_t rec_spans_covered(const rec_spans *spans, uint64_t from, uint64_t to);
+void rec_spans_free(rec_spans *spans);
+
+/* ---- its framework (framework.c) -------------------------------------------------------- */
+
+/* The name and version of the framework, "jax 0.10.2": of the libraries that the process had
+ * loaded, the one that its programs are of; "unknown". */
+const char *rec_framework(const rec_process *process);
+typedef enum rec_framework_kind {
+    REC_OTHER_FRAMEWORK, /* or unknown */
+    REC_JAX,
+    REC_PYTORCH_XLA
+} rec_framework_kind;
+rec_framework_kind rec_framework_of(const rec_process *process);
+
 /* ---- steps ------------------------------------------------------------------------------ */
 
 /* Parts of a step's wall time, which they sum to. docs/steps.md says how each nanosecond is
@@ -347,10 +382,31 @@ typedef struct rec_options {
      * of the executions, steps are looked for. The last step has no next one to end it. */
     uint64_t from_ns, to_ns;
     uint32_t steps;
+    /* Only steps of one variant of their program, where it has several: the type of the argument
+     * that changes, or 8 digits of a hash or more; "": the most frequent one; NULL: all. */
+    const char *variant;
 } rec_options;
 
-/* A step: from the begin of its first execution to that of the next step's. */
+/* How steps were found: what says where each begins. A row: member, name in JSON. */
+#define REC_FOUNDS(X)                                                                              \
+    X(PERIOD, "period")   /* a sequence of programs that comes again and again */                  \
+    X(STATE, "state")     /* the program that carries the state from step to step */               \
+    X(NAME, "name")       /* without state: the program that most of the device's time is of */    \
+    X(PROGRAM, "program") /* the one that the user named */                                        \
+    X(COUNT, "count")     /* so many steps of equally many executions, as the caller says */       \
+    X(MARKS, "marks")     /* the program itself */
+typedef enum rec_found {
+#define X(member, name) REC_FOUND_##member,
+    REC_FOUNDS(X)
+#undef X
+        REC_FOUND_WAYS
+} rec_found;
+const char *rec_found_name(rec_found found);
+
+/* A step: from the begin of its first execution to that of the next step's; with
+ * rec_steps.by_completion from the end of the work before it to that of its own. */
 typedef struct rec_step {
+    uint32_t number;            /* among all marks: see rec_steps.marks */
     uint32_t first, executions; /* rec_steps.order[first] is its first execution */
     uint64_t begin_ns, wall_ns;
     uint64_t complete_ns;             /* when all its work had ended on the devices; 0: unknown */
@@ -363,9 +419,13 @@ typedef struct rec_step {
     bool ahead; /* the next step's first execution began before this one's last had ended */
 } rec_step;
 
-/* A program of the steps. Times are medians over its executions in the steady steps. */
+/* A program of the steps. Times are medians over its executions in the steady steps. Programs that
+ * take turns from step to step, and whose names and numbers of arguments and results are alike, are
+ * variants of one: its shapes change. */
 typedef struct rec_step_program {
-    uint32_t program;      /* index */
+    uint32_t program;                       /* index; of variants the most frequent one */
+    uint32_t variants;                      /* 1: it is alone */
+    double least_device_ns, most_device_ns; /* of variants: the shortest and longest median; NaN */
     double times;          /* a step, on average */
     uint32_t executions;   /* in all steady steps */
     double device_ns;      /* from start to completion; NaN: unknown */
@@ -423,6 +483,29 @@ typedef struct rec_step_thread {
 } rec_step_thread;
 #define REC_MOST_THREADS 64 /* of which this is known: those with most executions, then calls */
 
+/* Parts of a process's whole run. A row: member, name in JSON. */
+#define REC_RUN_PARTS(X)                                                                           \
+    X(START, "start")     /* until the first step begins */                                        \
+    X(COMPILE, "compile") /* in compile calls, at any time */                                      \
+    X(STEPS, "steps")                                                                              \
+    X(EVALUATION, "evaluation") /* between steps, with other programs than theirs */               \
+    X(CHECKPOINT, "checkpoint") /* between steps: half of the state or more is read */             \
+    X(OTHER, "other")           /* between steps, of which nothing is known */                     \
+    X(END, "end")               /* after the last step */
+typedef enum rec_run_part {
+#define X(member, name) REC_RUN_##member,
+    REC_RUN_PARTS(X)
+#undef X
+        REC_RUN_PART_COUNT
+} rec_run_part;
+const char *rec_run_name(rec_run_part part);
+
+/* A whole run: its parts sum to its length. */
+typedef struct rec_run {
+    uint64_t begin_ns, end_ns; /* of the process, as far as anybody can tell */
+    double part_ns[REC_RUN_PART_COUNT];
+} rec_run;
+
 typedef struct rec_steps {
     const rec_process *process;
     uint32_t device;       /* index of the device that was chosen; REC_NONE: unknown */
@@ -431,12 +514,35 @@ typedef struct rec_steps {
     rec_step *list; /* the steady steps, in order of time */
     size_t count;
     uint32_t executions_per_step; /* of most steps */
-    /* So many steps in a row show how long one takes: 1, or more where the host runs ahead and
-     * waits now and then, so that single walls say nothing. Without completions: more where walls
-     * come again, since the host may run ahead. Figures are of means over so many. */
+    rec_found how;
+    size_t marks;          /* steps that began, the last one included, whose end nothing tells */
+    const char *mark_name; /* with REC_FOUND_MARKS: of the program's marks; else "" */
+    uint32_t mark_program; /* with REC_FOUND_STATE, _NAME: index; else REC_NONE */
+    uint64_t state_bytes;  /* with REC_FOUND_STATE */
+    /* A program that may be the step as well, once in UNCLEAR_EVERY steps (index); REC_NONE: the
+     * steps are clear. */
+    uint32_t unclear;
+    double unclear_every;
+    /* The host runs ahead of the device: steps are from completion to completion, and figures are
+     * means of CYCLE steps in a row, since single completions may be told late. CYCLE is 1 where
+     * it does not, and else a thirtieth of the steps, so where completions are unknown. */
+    bool by_completion;
     uint32_t cycle;
-    bool chosen; /* by STEP_PROGRAM */
-    bool kept;   /* what compiles or warms up is in the list, too: KEEP_WARMUP */
+    bool kept; /* what compiles or warms up is in the list, too: KEEP_WARMUP */
+    /* With rec_options.variant: the one (index of the program) that all steps of the list have, of
+     * how many, and the steady steps of the others. REC_NONE: none was chosen. */
+    uint32_t variant, variants;
+    size_t of_others;
+    rec_run run;
+    uint32_t *begins;   /* [marks]: positions at which steps begin; order_count: behind the last */
+    uint64_t *times_ns; /* [marks]: when they begin */
+    bool *plain;      /* [marks]: a step like most, without compiles; of warm-up or not */
+    /* [program of the process]: its name is executed between steps, before or after them, and in no
+     * step that is like most: an evaluation. */
+    bool *outside;
+    /* The steps before warm-up was cut: their number and their mean. */
+    size_t whole_count;
+    double whole_ns;
     /* Steps that were found and left out. */
     size_t found, with_compiles, profiled, warming, unlike;
     size_t paused;                /* likewise: they hold a pause of the recording */
@@ -447,6 +553,7 @@ typedef struct rec_steps {
     uint32_t main_thread;         /* that the ledger is of, index */
     rec_step_program *programs;   /* in the order of a step */
     size_t program_count;
+    uint32_t *row_of;    /* [program of the process]: its row in PROGRAMS; REC_NONE: none */
     rec_before *before;  /* [executions_per_step]: of the steps that have so many */
     size_t before_steps; /* of which it is known; 0: none */
     /* The one that the ledger is of, then those that called in the steady steps. */
@@ -499,8 +606,116 @@ rec_figure rec_steps_ready(const rec_steps *steps); /* ready_ns; where DELAYS */
 rec_figure rec_steps_part(const rec_steps *steps, rec_part part);
 rec_figure rec_steps_gap(const rec_steps *steps, rec_part part);
 
-/* The median of VALUES, one of each steady step, with the interval of the answer, below. */
+/* The median of VALUES, one of each steady step, with the interval of the answer, below; with
+ * rec_steps.by_completion, or without completions, their mean. */
 res_interval rec_steps_interval(const rec_steps *steps, const double *values);
+
+/* ---- variants of a program (variants.c) --------------------------------------------------- */
+
+/* What differs between the variants of a program. A row: member, name in JSON. */
+#define REC_VARYINGS(X)                                                                            \
+    X(CODE, "code")           /* arguments have the same types, so the code differs */             \
+    X(DIMENSION, "dimension") /* one dimension of an argument, and those that follow from it */    \
+    X(SEVERAL, "several")     /* dimensions that do not follow from one */                         \
+    X(TYPE, "type")           /* the type of elements, or the number of dimensions */              \
+    X(UNKNOWN, "unknown")     /* the recording lacks types */
+typedef enum rec_varying {
+#define X(member, name) REC_VARYING_##member,
+    REC_VARYINGS(X)
+#undef X
+        REC_VARYING_COUNT
+} rec_varying;
+const char *rec_varying_name(rec_varying varying);
+
+typedef struct rec_variant {
+    uint32_t program;
+    int64_t value; /* of the dimension that changes; -1: several do, or none */
+    uint32_t executions;
+    uint64_t compile_ns; /* all of its compilations */
+    double time_ns;      /* of an execution, or a request: the median; NaN: unknown */
+    uint32_t timed;      /* of which that is */
+} rec_variant;
+
+/* The programs of one name with as many arguments and results, that were executed on the steps'
+ * device. */
+typedef struct rec_variants {
+    rec_variant *list; /* by value, then in the order in which they came first */
+    size_t count;
+    rec_varying varying;
+    /* Of the first argument that changes; REC_NONE: none, or of DIMENSION that there is none. */
+    uint32_t argument, dimension;
+    uint32_t following;  /* further dimensions that follow from it */
+    uint32_t others;     /* further arguments that change, of SEVERAL and TYPE */
+    uint32_t repeated;   /* variants with the types of another one: their code differs, too */
+    bool of_requests;    /* TIME_NS is of requests that compile nothing; else of device times, without
+                          * the first execution of each variant */
+    double spread;       /* standard deviation of one of these times, as a share of its median; NaN:
+                          * unknown */
+    uint32_t spread_of;  /* degrees of freedom of it */
+    uint32_t *first;     /* [count]: a first execution of each, as LIST is ordered */
+} rec_variants;
+
+struct rec_requests;
+/* The variants of PROGRAM; with REC_NONE of the programs that were compiled for longest. Times are
+ * those of REQUESTS, unless that is NULL or requests overlap. For rec_variants_free, also after a
+ * failure. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code rec_variants_make(const rec_steps *steps, uint32_t program,
+                                      const struct rec_requests *requests, rec_variants *variants,
+                                      bn_status *st);
+void rec_variants_free(rec_variants *variants);
+/* Appends the type of the argument that changes, as it is in variant INDEX; nothing where none is
+ * known to. */
+void rec_variant_put(const rec_steps *steps, const rec_variants *variants, size_t index,
+                     bn_text *out);
+
+/* Appends which variant STEPS were chosen to have: "f32[17,512] (hash 0123abcd), one of 32"; nothing
+ * where none was. */
+void rec_chosen_put(const rec_steps *steps, bn_text *out);
+/* Appends its name for tables: the type that changes, else its hash. */
+void rec_chosen_name(const rec_steps *steps, bn_text *out);
+
+/* ---- requests (requests.c) ---------------------------------------------------------------- */
+
+/* A request: from its first call to the end of what it answers. */
+typedef struct rec_request {
+    uint64_t begin_ns, end_ns; /* END_NS 0: unknown */
+    uint32_t program;          /* that it is a run of */
+    bool compiles;
+    bool queued; /* it had not ended when its thread began the next one */
+} rec_request;
+
+/* NaN: unknown, as the 99th percentile of fewer than 100 requests, the 90th of fewer than 10. */
+typedef struct rec_latency {
+    size_t count;
+    double p50_ns, p90_ns, p99_ns, mean_ns;
+    size_t behind_p99; /* requests that took as long or longer */
+} rec_latency;
+
+typedef struct rec_requests {
+    rec_request *list; /* all of them, in order; none is left out */
+    size_t count;
+    size_t compiling, queued, unended;
+    size_t told_late;    /* completions that were told after the next request's begin, which is then
+                          * the end */
+    uint64_t compile_ns; /* in requests */
+    uint32_t at_once;    /* requests in flight, at most */
+    rec_latency latency; /* of those whose end is known */
+    double window_ns;    /* from the first one's begin to the last end */
+    double between_ns;   /* from the end of one to the first call of the next one, where they do not
+                          * overlap: the median; NaN: unknown */
+    rec_variants variants;
+    rec_latency *shapes; /* [variants.count] */
+} rec_requests;
+
+/* The requests of STEPS, which carry no state (REC_FOUND_NAME); else none. For rec_requests_free,
+ * also after a failure. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code rec_requests_make(const rec_steps *steps, rec_requests *requests,
+                                      bn_status *st);
+void rec_requests_free(rec_requests *requests);
+/* Appends what the figures of REQUESTS are, in sentences. */
+void rec_requests_put(const rec_requests *requests, bn_text *out);
+/* {"count", "p50_ns", ...} as docs/steps.md says (new reference); null where there are none. */
+json_t *rec_requests_json(const rec_steps *steps);
 
 /* ---- the answer ------------------------------------------------------------------------- */
 

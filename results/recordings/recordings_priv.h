@@ -78,7 +78,7 @@ typedef struct rec_belief {
 typedef struct rec_room {
     size_t plugins, devices, threads, types, programs, executables, executable_devices, executions,
         spans, buffers, calls, operands, completions, beliefs, command, frameworks, errors, lies,
-        delays, marks, pauses;
+        notes, delays, marks, pauses;
 } rec_room;
 
 typedef struct rec_builder {
@@ -94,8 +94,8 @@ typedef struct rec_builder {
     size_t completion_count;
     rec_belief *beliefs; /* by executable; those of the last ones may not be there yet */
     size_t belief_count;
-    const char **command, **frameworks, **errors, **lies; /* the process's own */
-    size_t command_count, framework_count, error_count, lie_count;
+    const char **command, **frameworks, **errors, **lies, **notes; /* the process's own */
+    size_t command_count, framework_count, error_count, lie_count, note_count;
     /* Seed of the hash maps, random: nobody can write a recording whose keys collide. */
     uint64_t seed;
     size_t forgotten; /* buffers before this one, at a pause */
@@ -141,18 +141,31 @@ void *rec_build_more(rec_builder *builder, void *items, size_t *count, size_t *c
 /* Makes room for COUNT more operands; NULL without memory. */
 uint32_t *rec_build_operands(rec_builder *builder, size_t count);
 
-/* ---- which executions are a step (period.c, marks.c) --------------------------------------------
- */
+/* ---- which programs are one to a user (names.c) ------------------------------------------- */
+
+/* NAME: of programs whose names have one stem (rec_stem); KIND: of those of a name with as many
+ * arguments and results. Both by index of the program. */
+typedef struct rec_names {
+    uint32_t *name, *kind;
+    uint32_t name_count, kind_count;
+} rec_names;
+
+BN_MUST_USE bn_code rec_names_make(const rec_process *process, rec_names *names, bn_status *st);
+void rec_names_free(rec_names *names);
+
+/* ---- which executions are a step (marks.c, state.c, period.c) ----------------------------- */
 
 /* A repeated sequence: the programs between two occurrences of the first of them. */
 typedef struct rec_period {
     uint32_t first;  /* position of one of its occurrences */
     uint32_t length; /* executions; 0: there is none */
+    bool whole;      /* its window has nothing else */
 } rec_period;
 
 /* The executions of one device, in order. */
 typedef struct rec_sequence {
     const rec_process *process;
+    uint32_t device;    /* index; REC_NONE: unknown */
     uint32_t *order;    /* [count]: indices of executions */
     uint32_t *programs; /* [count]: their programs */
     double *costs;      /* [count]: device time of their programs, or that of the call, median, ns */
@@ -168,22 +181,43 @@ BN_MUST_USE bn_code rec_period_find(const rec_sequence *sequence, uint32_t from,
 bool rec_period_match(const uint32_t *programs, const uint32_t *template, uint32_t length,
                       uint32_t from, uint32_t to, uint32_t *at);
 
+/* The program that carries the state of a loop from step to step. */
+typedef struct rec_state {
+    size_t count;     /* its executions, one a step; 0: there is none */
+    uint32_t program; /* of the first of them; REC_NONE */
+    uint64_t bytes;   /* of the state */
+    /* A program that renews a state of its own once in UNCLEAR_EVERY steps, each of which reads
+     * that state: these may be the steps. REC_NONE: there is none such. */
+    uint32_t unclear;
+    double unclear_every;
+} rec_state;
+
+/* Follows the buffers of SEQUENCE, and puts the positions of the executions that renew the state
+ * into AT, which has room for all positions. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code rec_state_find(const rec_sequence *sequence, const rec_names *names,
+                                   uint32_t *at, rec_state *state, bn_status *st);
+
 /* A position at which a step begins. */
 typedef struct rec_mark {
-    uint32_t at;
-    bool whole; /* the step goes to the next mark; else what follows is no step */
+    uint32_t at;      /* the sequence's count: none of its executions follows */
+    bool whole;       /* the step goes to the next mark; else what follows is no step */
+    uint64_t time_ns; /* when the program said so; 0: with its first execution */
 } rec_mark;
 
 typedef struct rec_marks {
     rec_mark *list; /* malloc */
     size_t count;
-    uint32_t length; /* executions of a step */
+    rec_found found;
+    const char *name; /* of the program's own marks; "": others */
+    rec_state state;
+        /* with REC_FOUND_STATE; of REC_FOUND_NAME its program */ /* with REC_FOUND_STATE */
 } rec_marks;
 
-/* Where steps begin: at each execution of FIRST_PROGRAM, a name or the beginning of a hash, or
- * where a period says; none: COUNT is 0. BN_NOT_FOUND: there is no such program. */
-BN_MUST_USE bn_code rec_marks_find(const rec_sequence *sequence, const char *first_program,
-                                   rec_marks *marks, bn_status *st);
+/* Where steps begin: at each execution of FIRST_PROGRAM, a name or the beginning of a hash; else
+ * where the program's own marks between FROM_NS and TO_NS (0: the end) say, or the state, a name or
+ * a period (rec_found); none: COUNT is 0. BN_NOT_FOUND: there is no such program. */
+BN_MUST_USE bn_code rec_marks_find(const rec_sequence *sequence, const rec_names *names,
+                                   const rec_options *options, rec_marks *marks, bn_status *st);
 
 /* Divides the sequence into STEPS steps of equally many executions and marks where each begins.
  * STEPS must divide the sequence's count. */
@@ -227,21 +261,43 @@ void rec_ready_free(rec_ready *ready);
  * wall_ns are known, gap_ns of their programs, whose rows are there, and BEFORE. */
 BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
 
-/* ---- cycles of steps (cycle.c) ---------------------------------------------------------- */
+/* ---- when steps begin and end (ahead.c) --------------------------------------------------- */
 
-/* Fills STEPS->cycle. */
-BN_MUST_USE bn_code rec_cycle_find(rec_steps *steps, bn_status *st);
+/* Where the host runs ahead of the device, makes STEPS, which are by the calls of the host, steps
+ * from completion to completion, and figures means of blocks of them. */
+void rec_ahead_find(rec_steps *steps);
 /* STEPS->cycle; 1 where nobody filled it, as in tests. */
 static inline size_t rec_cycle(const rec_steps *steps)
 {
     return steps->cycle ? steps->cycle : 1;
 }
 
+/* ---- the whole run (run.c) -------------------------------------------------------------- */
+
+/* From when to when PROCESS ran. What recording.json says of a program that had several processes
+ * says nothing of this one. */
+void rec_run_ends(const rec_recording *recording, const rec_process *process, uint64_t *begun,
+                  uint64_t *ended);
+/* What a phase or step of that NAME is: REC_RUN_STEPS of training, an evaluation, a checkpoint, or
+ * else REC_RUN_OTHER. */
+rec_run_part rec_phase_of(const char *name);
+/* What the program says that it did between FROM and TO other than a step NAMED so: a phase that is
+ * no training, or a step of another name. REC_RUN_STEPS: nothing. */
+rec_run_part rec_phase_between(const rec_steps *steps, uint64_t from, uint64_t to);
+/* Fills STEPS->run, when all else of the steps is known. */
+BN_MUST_USE bn_code rec_run_make(const rec_recording *recording, const rec_names *names,
+                                 rec_steps *steps, bn_status *st);
+
 /* ---- programs and threads of steps (step_programs.c) ------------------------------------- */
 
 /* Before rec_ledger_fill, which adds the gaps. */
-BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, bn_status *st);
-/* After rec_cycle_find and rec_ledger_fill, which set main_thread. */
+BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, const rec_names *names, bn_status *st);
+/* Keeps the steps of one variant of the program that has variants and takes longest, as WORD says
+ * (rec_options.variant); all where no program has any. Makes the rows of programs again.
+ * BN_NOT_FOUND, BN_INVALID: WORD means none, or several. */
+BN_MUST_USE bn_code rec_variant_keep(rec_steps *steps, const rec_names *names, const char *word,
+                                     bn_status *st);
+/* After rec_ledger_fill, which sets main_thread. */
 BN_MUST_USE bn_code rec_step_threads_make(rec_steps *steps, bn_status *st);
 
 #endif

@@ -9,20 +9,21 @@
 
 /* An execution in a steady step. */
 typedef struct use {
+    uint32_t row;         /* what counts together: a program, or variants of one */
     uint32_t program, at; /* its place in the order */
     uint32_t within;      /* the step */
 } use;
 
-static int by_program(const void *a, const void *b)
+static int by_row(const void *a, const void *b)
 {
     const use *x = a, *y = b;
-    return rec_order(x->program, y->program, x->at, y->at);
+    return rec_order(x->row, y->row, x->at, y->at);
 }
 
 /* A program with the place of its first use in a step. */
 typedef struct placed {
     rec_step_program row;
-    uint32_t within;
+    uint32_t within, of; /* OF: what its uses have as their row */
 } placed;
 
 static int by_place(const void *a, const void *b)
@@ -174,8 +175,40 @@ static uint32_t donated_by(const rec_process *p, uint32_t index)
     return count;
 }
 
-/* The row of the COUNT uses of one program. */
-static placed row_of(const rec_steps *s, const use *uses, size_t count, double *room)
+/* Executions and time of one of the variants among COUNT uses, into ROW: their number, the most
+ * frequent, and the range of their device times. COUNTS, [program], has zeros, and has them again
+ * at the end. ROOM is for COUNT values. */
+static void tell_variants(const rec_steps *s, const use *uses, size_t count, uint32_t *counts,
+                          double *room, rec_step_program *row)
+{
+    row->least_device_ns = row->most_device_ns = (double)NAN;
+    for (size_t i = 0; i < count; i++) {
+        row->variants += counts[uses[i].program]++ == 0;
+        if (counts[uses[i].program] > counts[row->program])
+            row->program = uses[i].program;
+    }
+    for (size_t i = 0; row->variants > 1 && i < count; i++) {
+        if (counts[uses[i].program] == 0)
+            continue;
+        size_t known = 0;
+        for (size_t k = i; k < count && counts[uses[i].program] > 0; k++) {
+            if (uses[k].program != uses[i].program)
+                continue;
+            room[known] = span_of(s, uses[k].at);
+            known += isnan(room[known]) ? 0 : 1;
+            counts[uses[i].program]--;
+        }
+        const double median = known ? res_median(room, known) : (double)NAN;
+        row->least_device_ns = fmin(row->least_device_ns, median);
+        row->most_device_ns = fmax(row->most_device_ns, median);
+    }
+    for (size_t i = 0; i < count; i++)
+        counts[uses[i].program] = 0;
+}
+
+/* The row of the COUNT uses of one program, or of its variants. */
+static placed row_of(const rec_steps *s, const use *uses, size_t count, uint32_t *counts,
+                     double *room)
 {
     const rec_execution *first = execution_at(s, uses[0].at);
     double sum = 0;
@@ -188,6 +221,7 @@ static placed row_of(const rec_steps *s, const use *uses, size_t count, double *
         sum += isnan(value) ? 0 : value;
     }
     row->program = uses[0].program;
+    tell_variants(s, uses, count, counts, room, row);
     row->executions = (uint32_t)count;
     row->times = (double)count / (double)s->count;
     row->device_ns = median_of(s, uses, count, span_of, room);
@@ -204,50 +238,102 @@ static placed row_of(const rec_steps *s, const use *uses, size_t count, double *
     return made;
 }
 
-static bn_code make_rows(rec_steps *s, use *uses, size_t count, bn_status *st)
+/* Programs that are in fewer of the steps may be variants of one. */
+#define ALWAYS 0.9
+
+/* Says of each use what counts together with it. */
+static bool join_variants(const rec_steps *s, const rec_names *names, use *uses, size_t count)
 {
-    double *room = malloc((count + 1) * sizeof *room);
-    placed *rows = malloc((s->process->program_count + 1) * sizeof *rows);
-    bn_code code = BN_OK;
-    size_t made = 0;
-    qsort(uses, count, sizeof *uses, by_program);
-    for (size_t from = 0, to; room && rows && from < count; from = to) {
-        for (to = from + 1; to < count && uses[to].program == uses[from].program;)
-            to++;
-        rows[made++] = row_of(s, uses + from, to - from, room);
+    const size_t programs = s->process->program_count;
+    uint32_t *steps = calloc(programs + 1, sizeof *steps); /* that have the program */
+    uint32_t *last = malloc((programs + 1) * sizeof *last);
+    for (size_t i = 0; last && i < programs; i++)
+        last[i] = REC_NONE;
+    for (size_t i = 0; steps && last && i < count; i++) {
+        steps[uses[i].program] += last[uses[i].program] != uses[i].within;
+        last[uses[i].program] = uses[i].within;
     }
+    for (size_t i = 0; steps && last && i < count; i++) {
+        const bool always = steps[uses[i].program] >= ALWAYS * (double)s->count;
+        uses[i].row = always ? uses[i].program : (uint32_t)programs + names->kind[uses[i].program];
+    }
+    const bool made = steps && last;
+    free(steps);
+    free(last);
+    return made;
+}
+
+static bn_code no_memory(bn_status *st)
+{
+    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the programs of steps");
+}
+
+/* Puts ROWS in the order of a step, and says which one each program is of. */
+static bool keep_rows(rec_steps *s, placed *rows, size_t made, const use *uses, size_t count)
+{
+    const size_t programs = s->process->program_count;
+    uint32_t *place = malloc((programs + s->process->program_count + 1) * sizeof *place);
     s->programs = malloc((made + 1) * sizeof *s->programs);
-    if (!room || !rows || !s->programs) {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the programs of steps");
-    } else {
+    s->row_of = malloc((programs + 1) * sizeof *s->row_of);
+    const bool room = place && s->programs && s->row_of;
+    if (room) {
         qsort(rows, made, sizeof *rows, by_place);
         for (size_t i = 0; i < made; i++) {
             s->programs[i] = rows[i].row;
-            add_kernels(s, &s->programs[i]);
+            place[rows[i].of] = (uint32_t)i;
         }
+        for (size_t i = 0; i < programs; i++)
+            s->row_of[i] = REC_NONE;
+        for (size_t i = 0; i < count; i++)
+            s->row_of[uses[i].program] = place[uses[i].row];
         s->program_count = made;
+    }
+    free(place);
+    return room;
+}
+
+static bn_code make_rows(rec_steps *s, use *uses, size_t count, bn_status *st)
+{
+    double *room = malloc((count + 1) * sizeof *room);
+    placed *rows = malloc((count + 1) * sizeof *rows);
+    uint32_t *counts = calloc(s->process->program_count + 1, sizeof *counts);
+    size_t made = 0;
+    qsort(uses, count, sizeof *uses, by_row);
+    for (size_t from = 0, to; room && rows && counts && from < count; from = to) {
+        for (to = from + 1; to < count && uses[to].row == uses[from].row;)
+            to++;
+        rows[made] = row_of(s, uses + from, to - from, counts, room);
+        rows[made++].of = uses[from].row;
+    }
+    const bool kept = room && rows && counts && keep_rows(s, rows, made, uses, count);
+    for (size_t i = 0; kept && i < made; i++)
+        add_kernels(s, &s->programs[i]);
+    if (kept) {
         judge_kernels(s);
         add_overheads(s);
     }
     free(room);
     free(rows);
-    return code;
+    free(counts);
+    return kept ? BN_OK : no_memory(st);
 }
 
-bn_code rec_step_programs_make(rec_steps *steps, bn_status *st)
+bn_code rec_step_programs_make(rec_steps *steps, const rec_names *names, bn_status *st)
 {
     size_t count = 0, at = 0;
     for (size_t i = 0; i < steps->count; i++)
         count += steps->list[i].executions;
     use *uses = malloc((count + 1) * sizeof *uses);
     if (!uses)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the programs of steps");
+        return no_memory(st);
     for (size_t i = 0; i < steps->count; i++)
         for (uint32_t k = 0; k < steps->list[i].executions; k++) {
             const uint32_t place = steps->list[i].first + k;
-            uses[at++] = (use){execution_at(steps, place)->program, place, (uint32_t)i};
+            uses[at++] = (use){0, execution_at(steps, place)->program, place, (uint32_t)i};
         }
-    const bn_code code = make_rows(steps, uses, count, st);
+    const bn_code code = join_variants(steps, names, uses, count)
+                             ? make_rows(steps, uses, count, st)
+                             : no_memory(st);
     free(uses);
     return code;
 }

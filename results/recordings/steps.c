@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* Fewer steps do not show when they became steady. */
 #define LEAST_STEADY  8
@@ -16,6 +17,14 @@
 #define SAME          0.03
 /* In multiples of the median: slower batches are cut to this in the search for warm-up. */
 #define MOST_MEDIANS  4.0
+/* Steps that execute the same programs as so many of all are usual; if fewer than half of them
+ * are, nothing is usual. Those that cost the device so much more or less are like them: they look
+ * at a loss, say. */
+#define USUAL         0.1
+#define LEAST_USUAL   0.5
+#define LIKE_COST     0.1
+/* What the program marks in a larger share of its steps is a part of a step. */
+#define FOREIGN       0.25
 /* Programs that an error names. */
 #define NAMED         3
 /* A loop that keeps compiling: at least so many programs in the later half of the executions, and
@@ -37,9 +46,24 @@ void rec_steps_free(rec_steps *steps)
     free(steps->sequence);
     free(steps->list);
     free(steps->programs);
+    free(steps->row_of);
+    free(steps->begins);
+    free(steps->plain);
+    free(steps->times_ns);
+    free(steps->outside);
     free(steps->before);
     free(steps->threads);
     free(steps);
+}
+
+const char *rec_found_name(rec_found found)
+{
+    static const char *const names[] = {
+#define X(member, name) name,
+        REC_FOUNDS(X)
+#undef X
+    };
+    return names[found];
 }
 
 const char *rec_part_name(rec_part part)
@@ -130,6 +154,7 @@ static bn_code make_sequence(const rec_process *p, const rec_options *options, u
 {
     const size_t most = p->execution_count + 1;
     q->process = p;
+    q->device = device;
     q->order = malloc(most * sizeof *q->order);
     q->programs = malloc(most * sizeof *q->programs);
     q->costs = malloc(most * sizeof *q->costs);
@@ -170,24 +195,40 @@ static uint64_t completion_of(const rec_steps *s, uint32_t from, uint32_t to)
 
 static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
 {
-    s->executions_per_step = marks->length;
+    s->marks = marks->count;
+    s->how = marks->found;
+    s->mark_name = marks->name;
+    s->mark_program = marks->state.program;
+    s->state_bytes = marks->state.bytes;
+    s->unclear = marks->state.unclear;
+    s->unclear_every = marks->state.unclear_every;
     s->list = calloc(marks->count + 1, sizeof *s->list);
-    if (!s->list)
+    s->begins = calloc(marks->count + 1, sizeof *s->begins);
+    s->plain = calloc(marks->count + 1, sizeof *s->plain);
+    s->times_ns = calloc(marks->count + 1, sizeof *s->times_ns);
+    if (!s->list || !s->begins || !s->plain || !s->times_ns)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the steps");
+    for (size_t i = 0; i < marks->count; i++) {
+        const rec_mark *mark = &marks->list[i];
+        s->begins[i] = mark->at;
+        s->times_ns[i] = mark->time_ns ? mark->time_ns : begin_at(s, mark->at);
+    }
     for (size_t i = 0; i + 1 < marks->count; i++) {
-        const uint32_t from = marks->list[i].at, to = marks->list[i + 1].at;
+        const uint32_t from = s->begins[i], to = s->begins[i + 1];
+        const uint64_t begin = s->times_ns[i], end = s->times_ns[i + 1];
         s->found++;
-        if (!marks->list[i].whole || begin_at(s, to) <= begin_at(s, from)) {
+        if (!marks->list[i].whole || end <= begin || to <= from) {
             s->unlike++;
             continue;
         }
         const uint64_t complete = completion_of(s, from, to);
-        s->list[s->count++] = (rec_step){.first = from,
+        s->list[s->count++] = (rec_step){.number = (uint32_t)i,
+                                         .first = from,
                                          .executions = to - from,
-                                         .begin_ns = begin_at(s, from),
-                                         .wall_ns = begin_at(s, to) - begin_at(s, from),
+                                         .begin_ns = begin,
+                                         .wall_ns = end - begin,
                                          .complete_ns = complete,
-                                         .ahead = complete > begin_at(s, to)};
+                                         .ahead = complete > end};
     }
     return BN_OK;
 }
@@ -217,6 +258,115 @@ static void drop_compiles(rec_steps *s)
             s->list[kept++] = *step;
     }
     s->count = kept;
+}
+
+/* Leaves out the steps in which the program says that it did something else. What it says in most
+ * of them is a part of a step. */
+static bn_code drop_phases(rec_steps *s, bn_status *st)
+{
+    bool *other = calloc(s->count + 1, sizeof *other);
+    size_t kept = 0, others = 0;
+    if (!other)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the steps");
+    for (size_t i = 0; i < s->count; i++) {
+        const rec_step *step = &s->list[i];
+        other[i] =
+            rec_phase_between(s, step->begin_ns, step->begin_ns + step->wall_ns) != REC_RUN_STEPS;
+        others += other[i];
+    }
+    const bool any = FOREIGN * (double)s->count >= (double)others;
+    for (size_t i = 0; any && i < s->count; i++)
+        if (!other[i])
+            s->list[kept++] = s->list[i];
+    if (any) {
+        s->unlike += others;
+        s->count = kept;
+    }
+    free(other);
+    return BN_OK;
+}
+
+/* What a step executes, in any order. */
+typedef struct signature {
+    uint64_t hash;
+    double cost; /* device time, by the medians of its programs */
+    uint32_t executions;
+    uint32_t step; /* index */
+} signature;
+
+static int by_signature(const void *a, const void *b)
+{
+    const signature *x = a, *y = b;
+    return rec_order(x->hash, y->hash, x->step, y->step);
+}
+
+static signature signature_of(const rec_steps *s, const rec_names *names, uint32_t step)
+{
+    const rec_step *of = &s->list[step];
+    signature made = {0, 0, of->executions, step};
+    for (uint32_t i = of->first; i < of->first + of->executions; i++) {
+        const uint32_t kind = names->kind[s->sequence->programs[i]];
+        made.hash += XXH3_64bits(&kind, sizeof kind);
+        made.cost += s->sequence->costs[i];
+    }
+    return made;
+}
+
+/* Leaves out the steps that execute other programs than most: those with an evaluation in them.
+ * Without completions nobody knows whether that is a long one, so all steps stay. */
+static bn_code drop_unlike(rec_steps *s, const rec_names *names, bn_status *st)
+{
+    signature *list = malloc((s->count + 1) * sizeof *list);
+    bool *usual = calloc(s->count + 1, sizeof *usual);
+    size_t kept = 0, most = 0, all = 0;
+    double cost = 0; /* of a usual step */
+    if (!list || !usual) {
+        free(list);
+        free(usual);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the steps");
+    }
+    for (uint32_t i = 0; i < s->count; i++)
+        list[i] = signature_of(s, names, i);
+    qsort(list, s->count, sizeof *list, by_signature);
+    for (size_t from = 0, to; from < s->count; from = to) {
+        for (to = from; to < s->count && list[to].hash == list[from].hash;)
+            to++;
+        if (to - from > most) {
+            most = to - from;
+            s->executions_per_step = list[from].executions;
+            cost = list[(from + to) / 2].cost;
+        }
+        const bool is_usual = (double)(to - from) >= USUAL * (double)s->count;
+        for (size_t i = from; is_usual && i < to; i++)
+            usual[list[i].step] = true;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        usual[list[i].step] = usual[list[i].step] || fabs(list[i].cost - cost) <= LIKE_COST * cost;
+        all += usual[list[i].step];
+    }
+    const bool any = s->completions && (double)all >= LEAST_USUAL * (double)s->count;
+    for (size_t i = 0; any && i < s->count; i++)
+        if (usual[i])
+            s->list[kept++] = s->list[i];
+    if (any) {
+        s->unlike += s->count - kept;
+        s->count = kept;
+    }
+    free(list);
+    free(usual);
+    return BN_OK;
+}
+
+/* Which they are and their mean, before warm-up is cut. */
+static void note_whole(rec_steps *s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        s->plain[s->list[i].number] = true;
+        sum += (double)s->list[i].wall_ns;
+    }
+    s->whole_count = s->count;
+    s->whole_ns = s->count ? sum / (double)s->count : (double)NAN;
 }
 
 /* Leaves out the steps that the plugin's profiler slowed down. */
@@ -284,7 +434,8 @@ static size_t warmup_length(const double *values, size_t count)
 static double step_duration(const rec_steps *s, size_t i)
 {
     const rec_step *step = &s->list[i], *before = i ? step - 1 : NULL;
-    const bool ends = before && before->complete_ns && step->complete_ns > before->complete_ns &&
+    const bool ends = !s->by_completion && before && before->complete_ns &&
+                      step->complete_ns > before->complete_ns &&
                       before->begin_ns + before->wall_ns == step->begin_ns;
     return (double)(ends ? step->complete_ns - before->complete_ns : step->wall_ns);
 }
@@ -426,9 +577,27 @@ static bn_code choose_process(const rec_recording *r, const rec_options *options
     return BN_OK;
 }
 
+/* Leaves out the steps that are not steady. */
+static bn_code keep_steady(rec_steps *s, const rec_names *names, bool keep_warmup, bn_status *st)
+{
+    if (!keep_warmup) {
+        drop_compiles(s);
+        drop_profiled(s);
+        drop_paused(s);
+    }
+    bn_code code = drop_phases(s, st);
+    if (code == BN_OK)
+        code = drop_unlike(s, names, st);
+    if (code != BN_OK)
+        return code;
+    rec_ahead_find(s);
+    note_whole(s);
+    return keep_warmup ? BN_OK : drop_warmup(s, st);
+}
+
 /* Finds the steps in S's sequence, and leaves out those that are not steady. */
 static bn_code find_steady(rec_steps *s, const char *path, const rec_options *options,
-                           bn_status *st)
+                           const rec_names *names, bn_status *st)
 {
     const rec_sequence *q = s->sequence;
     rec_marks marks = {0};
@@ -436,7 +605,7 @@ static bn_code find_steady(rec_steps *s, const char *path, const rec_options *op
     const bool compiles = rec_compiles_late(s->process, &late);
     const bool spread = options->steps > 0 && q->count > 0 && q->count % options->steps == 0;
     bn_code code = spread ? rec_marks_spread(q, options->steps, &marks, st)
-                          : rec_marks_find(q, options->step_program, &marks, st);
+                          : rec_marks_find(q, names, options, &marks, st);
     if (code == BN_OK && marks.count < 2)
         code = options->step_program
                    ? bn_fail(st, BN_NOT_FOUND,
@@ -447,12 +616,8 @@ static bn_code find_steady(rec_steps *s, const char *path, const rec_options *op
     if (code == BN_OK)
         code = make_steps(s, &marks, st);
     free(marks.list);
-    if (code == BN_OK && !options->keep_warmup) {
-        drop_compiles(s);
-        drop_profiled(s);
-        drop_paused(s);
-        code = drop_warmup(s, st);
-    }
+    if (code == BN_OK)
+        code = keep_steady(s, names, options->keep_warmup, st);
     if (code != BN_OK || s->count > 0)
         return code;
     return compiles ? fail_still_compiling(s, path, &late, st) : fail_no_steady_steps(s, st);
@@ -463,15 +628,16 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
 {
     rec_steps *s = bn_zalloc(1, sizeof *s);
     rec_sequence *q = bn_zalloc(1, sizeof *q);
+    rec_names names = {0};
     uint32_t device = 0;
     *steps = NULL;
+    s->unclear = s->mark_program = s->variant = REC_NONE;
     s->sequence = q;
     bn_code code = choose_process(recording, options, &s->process, st);
     if (code == BN_OK)
         code = choose_device(s->process, options->device, &device, st);
     if (code == BN_OK) {
         s->device = device < s->process->device_count ? device : REC_NONE;
-        s->chosen = options->step_program != NULL;
         s->kept = options->keep_warmup;
         s->cpu_clocks = s->process->cpu_clocks;
         s->completions = s->process->completions;
@@ -480,13 +646,18 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
         s->order_count = q->count;
     }
     if (code == BN_OK)
-        code = find_steady(s, recording->path, options, st);
+        code = rec_names_make(s->process, &names, st);
     if (code == BN_OK)
-        code = rec_step_programs_make(s, st);
+        code = find_steady(s, recording->path, options, &names, st);
+    if (code == BN_OK)
+        code = rec_step_programs_make(s, &names, st);
+    if (code == BN_OK)
+        code = rec_run_make(recording, &names, s, st);
+    if (code == BN_OK && options->variant)
+        code = rec_variant_keep(s, &names, options->variant, st);
+    rec_names_free(&names);
     if (code == BN_OK)
         code = rec_ledger_fill(s, st);
-    if (code == BN_OK)
-        code = rec_cycle_find(s, st);
     if (code == BN_OK)
         code = rec_step_threads_make(s, st);
     if (code != BN_OK) {

@@ -265,22 +265,49 @@ static void put_fused(const rec_answer *a, bn_text *out)
 }
 
 /* Why figures are means. Only completions show that the host runs ahead. */
-static void put_cycle(const rec_steps *s, bn_text *out)
+static void put_blocks(const rec_steps *s, bn_text *out)
 {
-    if (s->cycle <= 1)
+    if (s->by_completion)
+        bn_text_puts(out, "The host runs ahead of the device, so a step is counted from completion "
+                          "to completion, and its time is a mean.");
+    else if (s->cycle > 1)
+        bn_text_puts(out, "Without completions it is unknown whether the host runs ahead, so the "
+                          "time of a step is a mean.");
+    else
         return;
-    bn_text_printf(out, "Figures are means over %u steps in a row: ", s->cycle);
-    bn_text_puts(out,
-                 s->completions
-                     ? "the host runs ahead and waits from time to time, so the wall time of a "
-                       "single step means nothing.\n"
-                     : "their wall times repeat with this period. Whether the host runs ahead "
-                       "is unknown without completions.\n");
+    bn_text_printf(out, " Spreads are of means over %u step%s in a row.\n", s->cycle,
+                   s->cycle == 1 ? "" : "s");
+}
+
+/* The steps before warm-up was cut, where that changes them. */
+static void put_whole(const rec_steps *s, bn_text *out)
+{
+    if (s->whole_count == s->count || !isfinite(s->whole_ns))
+        return;
+    bn_text_puts(out, "With the steps that warm up a step takes ");
+    rec_time_put(out, s->whole_ns);
+    bn_text_printf(out, " in the mean of %zu, without them ", s->whole_count);
+    rec_time_put(out, rec_steps_wall(s).mean_ns);
+    bn_text_printf(out, " in the mean of %zu.\n", s->count);
+}
+
+static void put_unclear(const rec_steps *s, bn_text *out)
+{
+    if (s->unclear == REC_NONE)
+        return;
+    const char *step = s->process->programs[s->mark_program].name;
+    const char *other = s->process->programs[s->unclear].name;
+    bn_text_printf(out,
+                   "Unclear: a step may be an execution of %s, as here, or of %s, once in %.3g of "
+                   "these. Say which: --step-program %s, or marks in the program.\n",
+                   step, other, s->unclear_every, other);
 }
 
 static void put_doubts(const rec_steps *s, bn_text *out)
 {
-    put_cycle(s, out);
+    put_unclear(s, out);
+    put_blocks(s, out);
+    put_whole(s, out);
     const rec_process *p = s->process;
     static const char *const stops[] = {"", "the recording reached its limit", "the disk was full",
                                         "the file system failed"};

@@ -266,12 +266,25 @@ bool res_is_ours(const res_experiment *e)
     return res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e) || !e->front_end[0];
 }
 
+bool res_is_one_way(const res_experiment *a, const res_experiment *b)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (res_axes[i].role == RES_ROLE_WAY && res_axis_order(&res_axes[i], a, b) != 0)
+            return false;
+    return true;
+}
+
+bool res_is_awaited(const res_experiment *e)
+{
+    return strcmp(e->dispatch, "awaited") == 0;
+}
+
 res_way_words res_way_of(const res_experiment *e)
 {
     const bool ours = res_is_ours(e);
     res_way_words words;
-    snprintf(words.text, sizeof words.text, "%s%s%s", ours ? "" : e->front_end, ours ? "" : " ",
-             e->mode);
+    snprintf(words.text, sizeof words.text, "%s%s%s%s", ours ? "" : e->front_end, ours ? "" : " ",
+             e->mode, res_is_awaited(e) ? " awaited" : "");
     return words;
 }
 

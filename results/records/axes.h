@@ -136,9 +136,15 @@ void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out);
 /* Whether bench itself traced and dispatched E's steps, and no framework: it is the front end, or
  * the record does not say which. */
 bool res_is_ours(const res_experiment *e);
-/* How E's steps run, in words: "capture", and of another front end than bench "jax capture". */
+/* Whether A and B run their steps alike: each axis that is a way is the same. */
+bool res_is_one_way(const res_experiment *a, const res_experiment *b);
+/* Whether each execution of E's steps is awaited before the next one (--dispatch awaited). */
+bool res_is_awaited(const res_experiment *e);
+/* How E's steps run, in words: "capture", "capture awaited", and of another front end than bench
+ * "jax capture". */
+#define RES_WAY_BYTES (RES_TEXT + 32)
 typedef struct res_way_words {
-    char text[RES_TEXT + 20];
+    char text[RES_WAY_BYTES];
 } res_way_words;
 res_way_words res_way_of(const res_experiment *e);
 /* "resnet18 train capture, 2 graphs", "resnet18 train jax capture" */

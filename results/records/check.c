@@ -140,6 +140,32 @@ static bn_code check_host_ops(const res_record *r, bn_status *st)
     return code;
 }
 
+/* Whether each number of OBJECT, but its list "padding", is a count or a share. */
+static bool has_counts(const json_t *object)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        const double number = json_is_number(value) ? json_number_value(value) : -1;
+        if (strcmp(name, "padding") != 0 && !(number >= 0 && number <= MOST_COUNT))
+            return false;
+    }
+    return json_is_object(object);
+}
+
+/* provenance.batches, which doctor/rule_variants.c reads. */
+static bn_code check_batches(const res_record *r, bn_status *st)
+{
+    const json_t *batches = res_provenance(r, RES_PROV_BATCHES);
+    const json_t *list = json_object_get(batches, "padding");
+    bool good = !batches || (has_counts(batches) && json_is_array(list) &&
+                             json_array_size(list) <= RES_MOST_BUCKETINGS);
+    for (size_t i = 0; i < json_array_size(list) && good; i++)
+        good = has_counts(json_array_get(list, i));
+    return good ? BN_OK : bn_fail(st, BN_FORMAT, "its batches are not counts");
+}
+
 /* Whether VALUE is at most LEVELS deep. */
 static bool is_shallow(json_t *value, int levels)
 {
@@ -170,6 +196,8 @@ static bn_code check_provenance(res_record *r, bn_status *st)
     bn_code code = check_members(r, st);
     if (code == BN_OK)
         code = check_explanation(r, st);
+    if (code == BN_OK)
+        code = check_batches(r, st);
     return code == BN_OK ? check_host_ops(r, st) : code;
 }
 

@@ -25,6 +25,8 @@
 #define RES_MOST_WHY      32
 /* Ops that the host computes, of a record. */
 #define RES_MOST_HOST_OPS 16
+/* Numbers of buckets whose padding a record has. */
+#define RES_MOST_BUCKETINGS 64
 /* Measured steps that made programs, of a record. */
 #define RES_MOST_COMPILES 10000
 

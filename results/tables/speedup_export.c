@@ -16,13 +16,14 @@ static void set_names(json_t *object, const char *kind, const res_record *record
     json_object_set_new(object, "mode", res_json_text(experiment->mode));
     json_object_set_new(object, "front_end", res_json_text(experiment->front_end));
     json_object_set_new(object, "graphs", json_integer(experiment->graphs));
+    json_object_set_new(object, "dispatch", json_string(experiment->dispatch));
 }
 
 /* Runtime, mode and graphs have columns of their own. */
 static bool has_column(const res_axis *axis)
 {
     return axis->role == RES_ROLE_CELL || axis->role == RES_ROLE_SETUP ||
-           axis->id == RES_AXIS_FRONT_END;
+           (axis->role == RES_ROLE_WAY && axis->id != RES_AXIS_MODE && axis->id != RES_AXIS_GRAPHS);
 }
 
 void res_json_identity(json_t *object, const char *kind, const res_record *record)

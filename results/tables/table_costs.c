@@ -78,6 +78,7 @@ static json_t *fit_json(const res_cost_fit *fit)
     json_object_set_new(object, "simulated", json_boolean(fit->example->simulated));
     json_object_set_new(object, "front_end", res_json_text(e->front_end));
     json_object_set_new(object, "mode", res_json_text(e->mode));
+    json_object_set_new(object, "dispatch", json_string(e->dispatch));
     json_object_set_new(object, "trace_cost_ns", json_integer(e->trace_cost_ns));
     json_object_set_new(object, "rows", json_integer((json_int_t)fit->rows));
     json_object_set_new(object, "rows_traced", json_integer((json_int_t)fit->traced));

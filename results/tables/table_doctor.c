@@ -206,6 +206,7 @@ static json_t *finding_json(const res_speedup *speedup, const res_doctor_finding
     json_object_set_new(object, "share", res_json_real(c->share));
     json_object_set_new(object, "count", res_json_real(c->count));
     json_object_set_new(object, "hidden_ns", res_json_real(c->hidden_ns));
+    json_object_set_new(object, "batches", c->batches ? json_deep_copy(c->batches) : json_null());
     bn_text_free(&subject);
     bn_text_free(&where);
     bn_text_free(&advice);

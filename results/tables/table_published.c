@@ -113,6 +113,7 @@ static json_t *mean_json(const res_published_mean *mean)
     json_object_set_new(object, "simulated", json_boolean(record->simulated));
     json_object_set_new(object, "front_end", res_json_text(e->front_end));
     json_object_set_new(object, "mode", res_json_text(e->mode));
+    json_object_set_new(object, "dispatch", json_string(e->dispatch));
     json_object_set_new(object, "graphs", json_integer(e->graphs));
     json_object_set_new(object, "rows", json_integer((json_int_t)mean->rows));
     json_object_set_new(object, "rows_differing", json_integer((json_int_t)mean->differing));
@@ -166,10 +167,24 @@ static void put_json(const res_published_rows *matches, const res_row_group *gro
         json_array_extend(rows, groups[i].rows);
     for (size_t i = 0; i < matches->mean_count; i++)
         json_array_append_new(means, mean_json(&matches->means[i]));
-    json_t *object =
-        json_pack("{s:s, s:o, s:o}", "source", res_published_source, "rows", rows, "means", means);
+    json_t *object = json_pack("{s:s, s:o, s:o, s:I}", "source", res_published_source, "rows", rows,
+                               "means", means, "left_out_queued", (json_int_t)matches->queued);
     res_put_json(out, object);
     json_decref(object);
+}
+
+static void put_left_out(const res_published_rows *matches, res_format format, bn_text *out)
+{
+    bn_text text = {0};
+    if (matches->queued == 0)
+        return;
+    bn_text_printf(&text,
+                   "%zu captured step%s of several graphs left out, since %s executions were "
+                   "queued: the published ones were awaited one by one (--dispatch awaited).",
+                   matches->queued, matches->queued == 1 ? "" : "s",
+                   matches->queued == 1 ? "its" : "their");
+    res_put_note(out, format, text.data);
+    bn_text_free(&text);
 }
 
 static void put_people(const res_published_rows *matches, const res_row_group *groups,
@@ -182,11 +197,13 @@ static void put_people(const res_published_rows *matches, const res_row_group *g
         res_put_note(out, format,
                      "No row: the store has no captured training step of a published model, in "
                      "full, together with a lazy step of the same framework.");
+        put_left_out(matches, format, out);
         return;
     }
     res_put_groups(title, groups, matches->count, columns, RES_MOST_ROWS, notes, format, out);
     if (any_differs(matches))
         res_put_note(out, format, differs_note);
+    put_left_out(matches, format, out);
     bn_text_printf(&source, "Published: %s.", res_published_source);
     if (source.data)
         res_put_note(out, format, source.data);

@@ -79,7 +79,7 @@ static void put_names(res_grid *grid, const res_speedup_row *row, res_axis_set m
     res_grid_cell(grid, "%s", setup.data ? setup.data : "");
     if (front_ends)
         res_grid_cell(grid, "%s", experiment->front_end);
-    res_grid_cell(grid, "%s", experiment->mode);
+    res_grid_cell(grid, "%s%s", experiment->mode, res_is_awaited(experiment) ? " awaited" : "");
     res_grid_graphs(grid, experiment);
     bn_text_free(&setup);
 }

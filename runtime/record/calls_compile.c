@@ -88,32 +88,69 @@ static bool says_devices(const PJRT_Client_Create_Args *args)
     return false;
 }
 
-/* Makes the client, with the number of devices that the environment says unless ARGS says one.
- * Structs of the future are longer than what can be copied. */
-static PJRT_Error *create(record_plugin *p, PJRT_Client_Create_Args *args)
+/* The values of a process's rank in a program of several; NULL: ARGS has none. */
+static const PJRT_NamedValue *several_processes(const PJRT_Client_Create_Args *args)
 {
-    const char *text = getenv(RECORD_ENV_CPU_DEVICES);
-    const long devices = text ? strtol(text, NULL, 10) : 0;
-    const size_t count = args->num_options;
-    PJRT_NamedValue *options = devices < 1 || args->struct_size > sizeof *args || says_devices(args)
-                                   ? NULL
-                                   : calloc(count + 1, sizeof *options);
+    static const char name[] = "num_nodes";
+    for (size_t i = 0; i < args->num_options; i++) {
+        const PJRT_NamedValue *option = &args->create_options[i];
+        if (option->struct_size == PJRT_NamedValue_STRUCT_SIZE &&
+            option->name_size == sizeof name - 1 &&
+            memcmp(option->name, name, option->name_size) == 0 &&
+            option->type == PJRT_NamedValue_kInt64 && option->int64_value > 1)
+            return option;
+    }
+    return NULL;
+}
+
+/* Devices that ARGS->client was made with. */
+static size_t devices_made(record_plugin *p, const PJRT_Client_Create_Args *args)
+{
+    RECORD_ARGS(Client_AddressableDevices, devices, .client = args->client);
+    return RECORD_HAS(p, Client_AddressableDevices) &&
+                   record_succeeded(p, p->api->PJRT_Client_AddressableDevices(&devices))
+               ? devices.num_addressable_devices
+               : 0;
+}
+
+/* Makes the client with COUNT devices. */
+static PJRT_Error *create_with(record_plugin *p, PJRT_Client_Create_Args *args, long count)
+{
+    PJRT_NamedValue *options = calloc(args->num_options + 1, sizeof *options);
     if (!options)
         return p->api->PJRT_Client_Create(args);
-    if (count > 0)
-        memcpy(options, args->create_options, count * sizeof *options);
-    options[count] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
-                                       .name = DEVICES,
-                                       .name_size = sizeof DEVICES - 1,
-                                       .type = PJRT_NamedValue_kInt64,
-                                       .int64_value = devices,
-                                       .value_size = 1};
+    if (args->num_options > 0)
+        memcpy(options, args->create_options, args->num_options * sizeof *options);
+    options[args->num_options] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                                                   .name = DEVICES,
+                                                   .name_size = sizeof DEVICES - 1,
+                                                   .type = PJRT_NamedValue_kInt64,
+                                                   .int64_value = count,
+                                                   .value_size = 1};
     PJRT_Client_Create_Args extended = *args;
     extended.create_options = options;
-    extended.num_options = count + 1;
+    extended.num_options++;
     PJRT_Error *error = p->api->PJRT_Client_Create(&extended);
     args->client = extended.client;
     free(options);
+    return error;
+}
+
+/* Makes the client: where the environment has a number of devices, with those that the program asks
+ * for elsewhere, else with that number, unless ARGS says one. Structs of the future are longer than
+ * what can be copied. */
+static PJRT_Error *create(record_plugin *p, PJRT_Client_Create_Args *args)
+{
+    const char *text = getenv(RECORD_ENV_CPU_DEVICES);
+    const long usual = text ? strtol(text, NULL, 10) : 0;
+    if (usual < 1 || args->struct_size > sizeof *args || says_devices(args))
+        return p->api->PJRT_Client_Create(args);
+    const long asked = record_python_devices();
+    PJRT_Error *error = create_with(p, args, asked ? asked : usual);
+    const size_t made = error || !asked ? 0 : devices_made(p, args);
+    if (made > 0 && made < (size_t)asked)
+        record_note(p, "fewer-devices: the program asks for %ld devices, and the client has %zu",
+                    asked, made);
     return error;
 }
 
@@ -125,11 +162,16 @@ PJRT_Error *record_Client_Create(record_plugin *p, PJRT_Client_Create_Args *call
         record_lost_call(p);
         return p->api->PJRT_Client_Create(caller);
     }
-    /* As many devices as the environment says where nothing is recorded, too: a disk that is full
-     * must not change the program. */
+    /* What the program gets is the same where nothing is recorded: a disk that is full must not
+     * change it. */
     const bool active = record_active();
     PJRT_Error *error = create(p, args);
     record_narrow(caller, args);
+    if (!error)
+        record_python_client(p, args->client);
+    else if (several_processes(args))
+        record_note(p, "several-processes: the plugin makes no client for one of several processes "
+                       "(jax.distributed)");
     /* A failure is a text. */
     if (!active || record_failure(p, error))
         return error;

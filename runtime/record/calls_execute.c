@@ -222,7 +222,7 @@ static PJRT_Error *execution_record(record_plugin *p, execution *e)
     }
     e->main_cpu = record_main_cpu();
     e->span = record_begin();
-    PJRT_Error *error = p->api->PJRT_LoadedExecutable_Execute(&e->args);
+    PJRT_Error *error = record_execute(p, &e->args);
     record_end(&e->span);
     if (!error && must_ask(p, e))
         execution_put_asked(p, e);
@@ -251,7 +251,7 @@ PJRT_Error *record_LoadedExecutable_Execute(record_plugin *p,
     }
     bool recorded = !too_many && record_gate_open() && record_active();
     PJRT_Error *error =
-        recorded ? execution_record(p, &e) : p->api->PJRT_LoadedExecutable_Execute(&e.args);
+        recorded ? execution_record(p, &e) : record_execute(p, &e.args);
     execution_copy_back(&e, caller);
     return error;
 }

@@ -66,12 +66,17 @@
 #define RECORD_ENV_PLUGIN      "BENCH_RECORD_PLUGIN" /* path of the plugin that it stands before */
 #define RECORD_ENV_LIMIT       "BENCH_RECORD_LIMIT" /* bytes of one process's events and programs */
 #define RECORD_ENV_CPU         "BENCH_RECORD_CPU"   /* 0: no CPU clocks */
-/* Devices that a client of XLA for CPU is told to make unless its caller says so itself. Else it
- * makes four, and some builds then never end an execution of PyTorch/XLA's. */
+/* Devices that a client of XLA for CPU is told to make where the program does not ask for a number.
+ * Else it makes four, and some builds then never end an execution of PyTorch/XLA's. */
 #define RECORD_ENV_CPU_DEVICES "BENCH_RECORD_CPU_DEVICES"
 /* A part of the run: when.h says what they may be. */
 #define RECORD_ENV_START       "BENCH_RECORD_START"
 #define RECORD_ENV_STOP        "BENCH_RECORD_STOP"
+
+/* Path of the recorder, for the Python module bench_marks. */
+#define RECORD_ENV_LIBRARY "BENCH_RECORD_LIBRARY"
+/* "jax": its annotations of steps are marks. */
+#define RECORD_ENV_MARKS "BENCH_RECORD_MARKS"
 
 /* Executions that the plugin's profiler is to see, up to RECORD_PROFILE_MOST; unset: none. */
 #define RECORD_ENV_PROFILE   "BENCH_RECORD_PROFILE"
@@ -232,7 +237,9 @@ enum record_text {
     RECORD_TEXT_THREAD = 3,           /* a thread's name when it was first seen */
     RECORD_TEXT_FRAMEWORK = 4,        /* "jax 0.10.2", where a library of that name is loaded */
     RECORD_TEXT_ERROR = 5,            /* what the plugin said of a failure */
-    RECORD_TEXT_LIE = 6               /* an answer of the plugin's that cannot be, in words */
+    RECORD_TEXT_LIE = 6,              /* an answer of the plugin's that cannot be, in words */
+    RECORD_TEXT_NOTE = 7              /* what the program wants and does not get, of the recorder:
+                                         "IDENTIFIER: words" */
 };
 
 /* What a MARK says. */

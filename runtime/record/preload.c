@@ -10,67 +10,26 @@
  * libraries that are preloaded between the caller and the recorder. For the name GetPjrtApi alone
  * it is always so.
  */
-#define _GNU_SOURCE /* dlvsym, dladdr, RTLD_NEXT */
+#define _GNU_SOURCE /* dladdr, RTLD_NEXT */
 
 #include "runtime/record/record_priv.h"
 
 #include <dlfcn.h>
-#include <gnu/libc-version.h>
 
-typedef void *symbol_finder(void *restrict library, const char *restrict name);
-static _Atomic(symbol_finder *) finder;
-
-/* Other libraries may call before any constructor ran, sanitizers before they are ready. */
-#define BARE __attribute__((no_sanitize("address", "thread", "undefined")))
 #if defined(__clang__)
-#define JUMPS BARE
+#define JUMPS RECORD_BARE
 #define JUMP  __attribute__((musttail)) return
 #else
-#define JUMPS BARE __attribute__((optimize("O2")))
+#define JUMPS RECORD_BARE __attribute__((optimize("O2")))
 #define JUMP  return
 #endif
-
-/* The version under which the C library has its dlsym. The first guess must be right: a wrong one
- * makes the C library allocate an error, and the caller may be an allocator that is starting. */
-BARE static const char *version_of_dlsym(void)
-{
-    int minor = 0;
-    for (const char *c = gnu_get_libc_version() + 2; *c >= '0' && *c <= '9'; c++)
-        minor = minor * 10 + (*c - '0');
-    if (minor >= 34)
-        return "GLIBC_2.34";
-#if defined(__x86_64__)
-    return "GLIBC_2.2.5";
-#elif defined(__riscv)
-    return "GLIBC_2.27";
-#else
-    return "GLIBC_2.17"; /* of 64-bit ARM, for one */
-#endif
-}
-
-BARE static symbol_finder *find_finder(void)
-{
-    symbol_finder *found = atomic_load_explicit(&finder, memory_order_relaxed);
-    if (found)
-        return found;
-    void *symbol = dlvsym(RTLD_NEXT, "dlsym", version_of_dlsym());
-    __builtin_memcpy(&found, &symbol, sizeof found);
-    atomic_store_explicit(&finder, found, memory_order_relaxed);
-    return found;
-}
-
-void *record_symbol(void *library, const char *name)
-{
-    symbol_finder *find = find_finder();
-    return find ? find(library, name) : NULL;
-}
 
 /* ---- the answer ----------------------------------------------------------------------------- */
 
 static bool is_ours(const void *symbol)
 {
     Dl_info there, here;
-    return dladdr(symbol, &there) && dladdr(&finder, &here) && there.dli_fbase == here.dli_fbase;
+    return dladdr(symbol, &there) && dladdr(record_plugins, &here) && there.dli_fbase == here.dli_fbase;
 }
 
 /* Keeps the library that has SYMBOL in memory. The plugin's table was copied, and callers keep the
@@ -117,7 +76,7 @@ static void *answer_for(void *library, void *symbol)
     return symbol;
 }
 
-BARE static bool is_entry(const char *name)
+RECORD_BARE static bool is_entry(const char *name)
 {
     static const char entry[] = "GetPjrtApi";
     for (size_t i = 0; i < sizeof entry; i++)
@@ -129,7 +88,7 @@ BARE static bool is_entry(const char *name)
 RECORD_EXPORT void *dlsym(void *restrict library, const char *restrict name);
 JUMPS void *dlsym(void *restrict library, const char *restrict name)
 {
-    symbol_finder *find = find_finder();
+    record_finder *find = record_symbol_finder();
     if (!find)
         return NULL;
     if (is_entry(name))

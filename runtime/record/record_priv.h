@@ -4,10 +4,11 @@
  * From top to bottom, each file calls only those below it: entry.c (GetPjrtApi), preload.c
  * (dlsym), plugin.c (the plugins it stands before, and their tables), calls_execute.c,
  * calls_compile.c, calls_buffer.c, calls_transfer.c (the replaced calls), mark.c (what the program
- * says), profile.c (the plugin's profiler), executables.c (descriptions of executables),
- * complete.c (callbacks), events.c (one event), delay.c (run delays of threads), gate.c (which part
- * of a run is recorded), about.c (texts), programs.c (files of programs), file.c (the file of
- * slots), disk.c (its file system and descriptors), ahead.c (a thread for it).
+ * says), python.c (what the program's Python asks and has), context.c (contexts of executions),
+ * ffi.c (foreign functions), profile.c (the plugin's profiler), executables.c (descriptions of
+ * executables), complete.c (callbacks), events.c (one event), delay.c (run delays of threads),
+ * gate.c (which part of a run is recorded), about.c (texts), programs.c (files of programs), file.c (the file of slots), disk.c (its file
+ * system and descriptors), ahead.c (a thread for it), symbol.c (the C library's dlsym).
  *
  * A failure in here stops the recording, never the program, which gets the plugin's answer.
  */
@@ -53,6 +54,7 @@ typedef struct record_plugin {
     _Atomic bool unseen;            /* it was counted among those that are not recorded */
     _Atomic unsigned quiet;         /* executions since something was compiled; profile.c */
     _Atomic bool no_profiler;       /* likewise */
+    _Atomic bool has_handlers;      /* of the program's framework; python.c */
 } record_plugin;
 
 extern record_plugin record_plugins[RECORD_PLUGINS];
@@ -99,6 +101,7 @@ static inline bool record_is_deleted(const record_plugin *p, PJRT_Buffer *buffer
     X(n, Executable_Destroy)                                                                       \
     X(n, LoadedExecutable_Execute)                                                                 \
     X(n, LoadedExecutable_Destroy)                                                                 \
+    X(n, ExecuteContext_Destroy)                                                                   \
     X(n, Client_BufferFromHostBuffer)                                                              \
     X(n, Client_CreateUninitializedBuffer)                                                         \
     X(n, Client_CreateViewOfDeviceBuffer)                                                          \
@@ -385,6 +388,40 @@ uint64_t record_name_hash(const char *name, size_t length);
  * RECORD_PROFILED, _NO_ROOM or _UNWRITTEN; the recording goes on. One thread at a time. */
 enum record_no_profile record_keep_profile(record_profile *head, const void *bytes);
 
+/* ---- python.c ------------------------------------------------------------------------------- */
+
+/* Notes "IDENTIFIER: words" for who reads the recording, where one is written. */
+__attribute__((format(printf, 2, 3))) void record_note(record_plugin *p, const char *format, ...);
+/* How many devices the program asks of a CPU client: by JAX's configuration or environment, by
+ * XLA_FLAGS, or by PyTorch/XLA's environment. 0: it does not. */
+long record_python_devices(void);
+/* P made CLIENT. A CPU plugin gets the foreign functions of jaxlib, where that is loaded, once; and
+ * JAX's annotations of steps become marks, where the environment asks for that. */
+void record_python_client(record_plugin *p, PJRT_Client *client);
+
+/* ---- context.c ------------------------------------------------------------------------------ */
+
+/* The plugin's execution of ARGS, which have a context: that lives until the execution ends. */
+PJRT_Error *record_execute_with(record_plugin *p, PJRT_LoadedExecutable_Execute_Args *args);
+
+/* The plugin's execution of ARGS, whose structs are of this header's size. */
+static inline PJRT_Error *record_execute(record_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
+{
+    const PJRT_ExecuteOptions *o = args->options;
+    return o && o->struct_size >= PJRT_ExecuteOptions_STRUCT_SIZE && o->context &&
+                   atomic_load(&p->has_handlers)
+               ? record_execute_with(p, args)
+               : p->api->PJRT_LoadedExecutable_Execute(args);
+}
+
+/* ---- ffi.c ---------------------------------------------------------------------------------- */
+
+/* Whether P takes handlers of foreign functions. */
+bool record_ffi_takes(const record_plugin *p);
+/* Gives P the HANDLER of the foreign function NAME on CPUs. WANTS_STATE: it asks for a state, and
+ * gets an empty one. False where P does not take it, or there is no room. */
+bool record_ffi_register(const record_plugin *p, const char *name, void *handler, bool wants_state);
+
 /* ---- profile.c ------------------------------------------------------------------------------ */
 
 /* Reads the environment, once, behind record_settings. */
@@ -545,9 +582,15 @@ record_get *record_plugin_getter(const record_plugin *p);
  * answered. */
 const PJRT_Api *record_plugin_table(record_plugin *p);
 
-/* ---- preload.c ------------------------------------------------------------------------------ */
+/* ---- symbol.c ------------------------------------------------------------------------------- */
 
-/* The C library's dlsym, for the recorder's own use. */
+/* Other libraries may call before any constructor ran, sanitizers before they are ready. */
+#define RECORD_BARE __attribute__((no_sanitize("address", "thread", "undefined")))
+
+/* The C library's dlsym; NULL: it has none. */
+typedef void *record_finder(void *restrict library, const char *restrict name);
+record_finder *record_symbol_finder(void);
+/* The same, for the recorder's own use. */
 void *record_symbol(void *library, const char *name);
 
 /* The symbol by which another copy of the recorder recognizes this one (mark.h). */

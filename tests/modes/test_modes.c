@@ -75,6 +75,23 @@ static void in_flight_steps_give_the_same_values(void **state)
     }
 }
 
+static void awaited_executions_give_the_same_values(void **state)
+{
+    (void)state;
+    int64_t one, other;
+    static const struct {
+        const char *name;
+        unsigned graphs;
+    } ways[] = {{"eager", 1}, {"lazy", 1}, {"capture", 1}, {"capture", 3}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        outcome queued = run_three(ways[i].name, &(mode_options){.graphs = ways[i].graphs}, &one);
+        outcome awaited = run_three(
+            ways[i].name, &(mode_options){.graphs = ways[i].graphs, .awaited = true}, &other);
+        assert_memory_equal(&queued, &awaited, sizeof queued);
+        assert_int_equal(one, other);
+    }
+}
+
 static void errors_are_reported_and_leave_the_state(void **state)
 {
     (void)state;
@@ -167,6 +184,7 @@ int main(void)
         cmocka_unit_test(lazy_and_capture_agree_bit_for_bit),
         cmocka_unit_test(eager_runs_every_op),
         cmocka_unit_test(in_flight_steps_give_the_same_values),
+        cmocka_unit_test(awaited_executions_give_the_same_values),
         cmocka_unit_test(errors_are_reported_and_leave_the_state),
         cmocka_unit_test(one_value_can_fill_two_variables),
     };

@@ -209,6 +209,64 @@ static void padding_is_found(void **state)
     draws_none(&p);
 }
 
+/* Of P's batches ONCE have a shape of their own. One step of the warm-up makes two programs, and
+ * FURTHER ones one each. */
+static size_t complaints_of_batches(const planted *p, int shapes, int once, int further,
+                                    res_doctor_finding **list)
+{
+    store s = {.count = 0};
+    size_t count;
+    plant(&s, p);
+    for (size_t i = 0; i < s.count; i++) {
+        json_t *compiles = json_pack("[i]", 2), *provenance = s.records[i]->provenance;
+        for (int k = 0; k < further; k++)
+            json_array_append_new(compiles, json_integer(1));
+        json_array_append_new(compiles, json_integer(0));
+        json_object_set_new(provenance, "warmup", json_pack("{so}", "compiles", compiles));
+        json_object_set_new(provenance, "batches",
+                            json_pack("{si si si s[{si si sf}]}", "count", 32, "shapes", shapes,
+                                      "once", once, "padding", "buckets", 4, "shapes", 4,
+                                      "padded_share", 0.2));
+        s.records[i]->counters[BN_COUNTER_COMPILES] = 2 + further;
+    }
+    res_speedup table = made(&s);
+    *list = res_doctor(&table, &count);
+    res_speedup_free(&table);
+    clear(&s);
+    return count;
+}
+
+/* 31 further programs of 900 ms / 33 each: a step with a shape that is new takes as long, and all
+ * batches have such a shape, half of them, or too few. */
+static void shapes_that_only_repeat_are_found(void **state)
+{
+    (void)state;
+    res_doctor_finding *list;
+    static const struct {
+        int shapes, once, made;
+        double ns; /* 0: no finding */
+    } cases[] = {{32, 32, 31, 9e8 / 33}, {20, 16, 31, 9e8 / 66}, {3, 0, 2, 0},
+                 {5, 2, 4, 0},           {1, 0, 0, 0},           {5, 3, 4, 9e8 / 6 * 3 / 32}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t count =
+            complaints_of_batches(&healthy, cases[i].shapes, cases[i].once, cases[i].made, &list);
+        assert_int_equal(count, cases[i].ns > 0);
+        if (count > 0) {
+            assert_int_equal(list[0].rule, RES_RULE_VARIANTS);
+            assert_near(list[0].cost_ns.estimate, cases[i].ns, 0.02 * cases[i].ns);
+            assert_near(list[0].share, cases[i].ns / (cases[i].ns + 1e7), 0.02);
+            assert_true(list[0].count == cases[i].shapes);
+        }
+        free(list);
+    }
+    /* Steps that compile are another rule's, and buckets bound the shapes. */
+    planted p = healthy;
+    p.buckets = 4;
+    p.lengths = "varying";
+    assert_int_equal(complaints_of_batches(&p, 4, 3, 3, &list), 0);
+    free(list);
+}
+
 /* With steps in flight a step of 10 ms is as long as the device's work, so half of that would save
  * 5 ms. But then the step is as long as the host's work. */
 static void padding_in_flight_costs_as_long_as_the_host_waits(void **state)
@@ -670,6 +728,7 @@ int main(void)
         cmocka_unit_test(waiting_in_a_read_is_no_cost_of_it),
         cmocka_unit_test(a_read_that_breaks_the_graph_costs_an_execution),
         cmocka_unit_test(ops_of_the_host_are_found),
+        cmocka_unit_test(shapes_that_only_repeat_are_found),
         cmocka_unit_test(padding_is_found),
         cmocka_unit_test(padding_in_flight_costs_as_long_as_the_host_waits),
         cmocka_unit_test(input_and_release_are_found),

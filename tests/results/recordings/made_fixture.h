@@ -24,6 +24,7 @@ typedef struct made {
     rec_device device;
     rec_thread threads[2];
     rec_program programs[PROGRAMS];
+    uint32_t row_of[PROGRAMS];
     rec_execution executions[EXECUTIONS];
     rec_span spans[EXECUTIONS];
     rec_call calls[2];
@@ -104,7 +105,10 @@ static inline void make_steps(made *m)
                            .completions = true,
                            .dispatch_thread = 1,
                            .programs = m->of_step,
-                           .program_count = PROGRAMS};
+                           .program_count = PROGRAMS,
+                           .row_of = m->row_of};
+    for (uint32_t i = 0; i < PROGRAMS; i++)
+        m->row_of[i] = i;
 }
 
 /* The caller frees it, and what RECORDING is about. */

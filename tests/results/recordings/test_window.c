@@ -92,12 +92,16 @@ static void one_that_was_held_up_hides_no_steps(void **state)
     play_begin(&p);
     const play_program gradient = play_compile(&p, "gradient", 21, 1, 1, 10 * MS);
     const play_program update = play_compile(&p, "update", 22, 1, 1, 10 * MS);
-    uint64_t w, slope;
+    uint64_t both[2], w, slope;
     play_execute(&p, &update, (run){.call_ns = 20 * US, .device_ns = 100 * US}, &w);
     for (int step = 0; step < 40; step++) {
         run r = {.call_ns = 20 * US, .device_ns = 100 * US, .arguments = &w, .argument_count = 1};
         play_execute(&p, &gradient, r, &slope);
+        r.arguments = both;
+        r.argument_count = 2;
         for (int i = 0; i < 8; i++) {
+            both[0] = w;
+            both[1] = slope;
             r.device_ns = step == 30 && i == 3 ? 100 * MS : 100 * US;
             play_execute(&p, &update, r, &w);
         }

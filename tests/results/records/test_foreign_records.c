@@ -270,6 +270,12 @@ static void ops_of_the_host_are_checked(void **state)
 {
     bn_status st = {.code = BN_OK};
     res_record *r = fixture_record(&fixture_lazy, 5);
+    json_object_set_new(r->provenance, "batches", json_pack("{ss s[]}", "count", "32", "padding"));
+    refused(r, "batches");
+    json_object_set_new(r->provenance, "batches",
+                        json_pack("{si s[{sf}]}", "count", 32, "padding", "padded_share", -0.5));
+    refused(r, "batches");
+    json_object_del(r->provenance, "batches");
     json_object_set_new(r->provenance, "host_ops", json_pack("[s]", "nonzero"));
     refused(r, "host_ops");
     json_object_set_new(r->provenance, "host_ops", json_pack("{si}", "non\nzero", 1));

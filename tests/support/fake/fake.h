@@ -4,7 +4,7 @@
  *
  * From top to bottom, each file calls only those below it: fake_pjrt.c (plugin, client, the
  * table), fake_execute.c, fake_program.c, fake_topology.c, fake_optimized.c, fake_profiler.c,
- * fake_signature.c, fake_surroundings.c, fake_object.c.
+ * fake_ffi.c, fake_signature.c, fake_surroundings.c, fake_object.c.
  */
 #ifndef BENCH_TESTS_FAKE_H
 #define BENCH_TESTS_FAKE_H
@@ -152,6 +152,13 @@ void fake_optimized_make(PJRT_Executable *program);
 void fake_profile_record(uint64_t start_ns, uint64_t duration_ns);
 /* The head of the chain of extensions; the profiler is the second one. */
 extern PJRT_Extension_Base fake_first_extension;
+
+/* ---- foreign functions (fake_ffi.c) ------------------------------------- */
+
+/* The extension that takes handlers, with NEXT behind it. */
+PJRT_Extension_Base *fake_ffi_extension(PJRT_Extension_Base *next);
+/* Calls the handler that was taken as NAME: "good", "not found", or what it says. */
+EXPORT const char *FakePjrtCall(const char *name);
 
 /* ---- entries ------------------------------------------------------------ */
 

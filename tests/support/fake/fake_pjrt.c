@@ -35,6 +35,7 @@
  *                                       hands out the bytes
  *   collect_one_more                    and says one more than it wrote, as XLA's does
  *   collect_grows                       the second call says more than the first
+ *   cpu                                 (load) its platform is a CPU, which takes foreign functions
  *   WHAT_at_MOMENT                      changes what all code of the process shares
  *                                       (fake_surroundings.c)
  */
@@ -69,7 +70,8 @@ PJRT_Error *fake_Client_Create(PJRT_Client_Create_Args *args)
     int64_t devices = 1;
     for (size_t i = 0; !error && i < args->num_options; i++) {
         const PJRT_NamedValue *option = &args->create_options[i];
-        if (strncmp(option->name, "devices", option->name_size) == 0 &&
+        const char *count = fake_ordered("cpu") ? "cpu_device_count" : "devices";
+        if (strncmp(option->name, count, option->name_size) == 0 &&
             option->type == PJRT_NamedValue_kInt64)
             devices = option->int64_value;
         else
@@ -107,6 +109,11 @@ PJRT_Error *fake_Client_Destroy(PJRT_Client_Destroy_Args *args)
 
 PJRT_Error *fake_Client_PlatformName(PJRT_Client_PlatformName_Args *args)
 {
+    if (fake_ordered("cpu")) {
+        args->platform_name = "cpu";
+        args->platform_name_size = 3;
+        return NULL;
+    }
     args->platform_name = "fakery"; /* longer than its size tells */
     args->platform_name_size = fake_order_number("lie_platform", 4);
     return NULL;
@@ -195,6 +202,8 @@ const PJRT_Api *GetPjrtApi(void)
     };
     if (!fake_ordered("no_profiler"))
         api.extension_start = &fake_first_extension;
+    if (fake_ordered("cpu"))
+        api.extension_start = fake_ffi_extension(api.extension_start);
 #define X(entry, order) api.PJRT_##entry = fake_ordered(order) ? fake_##entry : NULL;
     FAKE_LIARS(X)
 #undef X

@@ -1,0 +1,1 @@
+"""In place of jax/examples as a package: its data sets."""

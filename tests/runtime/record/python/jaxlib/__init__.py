@@ -1,0 +1,1 @@
+"""Stands in for jaxlib: of its foreign functions only those that the fake plugin has."""
