@@ -188,6 +188,17 @@ report "at the limit recording ends, and the program goes on" "$(
     grep -q -- '--limit.* 65536 ' "$folder/err" || echo "the limit is not named"
 )"
 
+# ---- a part of the run ------------------------------------------------------------------------
+
+run record --runtime sim --start execution:5 --stop execution:9 --output "$folder/part" -- "$program" --steps 12
+report "a part of a run is recorded, and says so" "$(
+    fault_of 0
+    about "$folder/part" 'assert (one["executions"], one["programs"], one["noted"]) == (4, 1, ["partial"]), one'
+)"
+for when in execution:0 never mark: time:-1 signal:; do
+    refuses "a part that begins at $when" 2 "--start|$when" -- record --start "$when" --output "$folder/d" -- true
+done
+
 # ---- a full disk --------------------------------------------------------------------------
 
 mkdir "$folder/disk"
