@@ -19,6 +19,7 @@ static bool check(rec_checking *c)
     }
     rec_finding *made = rec_add(c, REC_RULE_COMPILES, late.ns, mean_ns);
     made->count = late.compiles / late.steps;
+    made->program = late.example;
     made->where = where;
     return true;
 }
