@@ -88,6 +88,8 @@ static bn_code check_recording(const rec_recording *recording, const command_ste
     if (code == BN_OK)
         code = rec_check(steps, &checkup, st);
     if (code == BN_OK)
+        rec_checkup_source(recording, &checkup);
+    if (code == BN_OK)
         show_checkup(recording, &checkup, format);
     rec_checkup_free(&checkup);
     rec_steps_free(steps);

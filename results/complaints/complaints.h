@@ -29,6 +29,13 @@ typedef enum rec_rule {
 } rec_rule;
 const char *rec_rule_name(rec_rule rule); /* "compiles", "reads", ... */
 
+/* The source of a program. */
+typedef struct rec_source {
+    char function[128]; /* that was compiled; "": unknown */
+    char file[1024];    /* that most of its ops come from, and of it the line; "": unknown */
+    uint32_t line;
+} rec_source;
+
 typedef struct rec_finding {
     rec_rule rule;
     res_interval cost_ns; /* of a step; of REC_RULE_START of each start; of DONATION NaN: memory */
@@ -46,6 +53,8 @@ typedef struct rec_finding {
     double hidden_ns; /* of HOST and INPUT: what working ahead would hide; NaN: unknown, or none */
     bool early;       /* of COMPILES: shapes that came first within the steps, and then repeat */
     bn_text where;    /* owned; may be empty */
+    uint32_t program; /* that it concerns; REC_NONE: none alone */
+    rec_source source; /* of that; rec_checkup_source */
 } rec_finding;
 
 /* A way to pad the dimension that changes to a few sizes. */
@@ -86,6 +95,9 @@ BN_MUST_USE bn_code rec_check_steps(const rec_recording *recording, const rec_op
  * interval. Costs of two rules may overlap. BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code rec_check(const rec_steps *steps, rec_checkup *checkup, bn_status *st);
+/* Fills in the sources of CHECKUP's findings, as the code in RECORDING says them. Code that is not
+ * there, or does not say it, leaves them unknown. */
+void rec_checkup_source(const rec_recording *recording, rec_checkup *checkup);
 void rec_checkup_free(rec_checkup *checkup);
 
 /* ---- in words (words.c) ---------------------------------------------------------------------- */

@@ -26,6 +26,7 @@ typedef struct rec_late {
     double wall_ns;      /* of it */
     res_interval ns;     /* compiling, and the framework's work before, a step */
     uint64_t at_most_ns; /* the end of the last of them; 0: none */
+    uint32_t example;    /* one of them, of the most frequent difference; REC_NONE: none */
 } rec_late;
 
 /* Finds the programs that are compiled in these of STEPS. WHERE gets their most
@@ -120,8 +121,8 @@ bool rec_is_above(res_interval cost_ns, double share, double whole_ns);
 rec_finding *rec_judge(rec_checking *c, rec_rule rule, double share);
 /* Fills c->values with the gaps of PART. */
 void rec_fill_gaps(rec_checking *c, rec_part part);
-/* Appends the program before which the device does nothing for longest. */
-void rec_put_longest_gap(const rec_steps *s, bn_text *out);
+/* Names in MADE the program before which the device does nothing for longest. */
+void rec_put_longest_gap(const rec_steps *s, rec_finding *made);
 /* The time in which STEP has submitted work and no kernel runs, by a profile. Of one step it may be
  * negative: kernels are those of the mean step. */
 double rec_kernel_free(const rec_checking *c, const rec_step *step);

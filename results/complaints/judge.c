@@ -16,6 +16,7 @@ rec_finding *rec_add(rec_checking *c, rec_rule rule, res_interval cost_ns, doubl
                           .cost_ns = cost_ns,
                           .share = cost_ns.estimate / whole_ns,
                           .count = 1,
+                          .program = REC_NONE,
                           .bytes = (double)NAN,
                           .hidden_ns = (double)NAN,
                           .before_ns = (double)NAN};
@@ -43,7 +44,7 @@ void rec_fill_gaps(rec_checking *c, rec_part part)
         c->values[i] = (double)c->steps->list[i].gap_ns[part];
 }
 
-void rec_put_longest_gap(const rec_steps *s, bn_text *out)
+void rec_put_longest_gap(const rec_steps *s, rec_finding *made)
 {
     const rec_step_program *longest = NULL;
     for (size_t i = 0; i < s->program_count; i++) {
@@ -54,8 +55,9 @@ void rec_put_longest_gap(const rec_steps *s, bn_text *out)
     }
     if (!longest)
         return;
-    bn_text_puts(out, "most of its gaps are before ");
-    rec_program_put(s->process, longest->program, out);
+    made->program = longest->program;
+    bn_text_puts(&made->where, "most of its gaps are before ");
+    rec_program_put(s->process, longest->program, &made->where);
 }
 
 double rec_kernel_free(const rec_checking *c, const rec_step *step)

@@ -214,7 +214,7 @@ static void put_example(const rec_process *p, const difference *d, bn_text *out)
     rec_type_put(p, d->type_before, out);
 }
 
-static void put_where(const comparing *c, bn_text *out)
+static void put_where(const comparing *c, uint32_t *example, bn_text *out)
 {
     uint32_t all = 0;
     int most = 0;
@@ -222,6 +222,8 @@ static void put_where(const comparing *c, bn_text *out)
         all += c->counts[i];
         most = c->counts[i] > c->counts[most] ? i : most;
     }
+    if (all)
+        *example = c->example[most].program;
     /* What they differ in from programs that only have the same name explains nothing. */
     if (!all || most == CHANGE_UNLIKE)
         return;
@@ -348,7 +350,7 @@ bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
 {
     const size_t first = first_counted(steps);
     comparing c;
-    *late = (rec_late){0};
+    *late = (rec_late){.example = REC_NONE};
     if (steps->marks < 4)
         return true;
     /* A program is compiled before its first execution: that is in the step before. */
@@ -360,7 +362,7 @@ bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
     if (made) {
         count_compilations(&c, from_ns, to_ns, late);
         compare_compilations(&c, from_ns, to_ns);
-        put_where(&c, where);
+        put_where(&c, &late->example, where);
     }
     free(c.compiles);
     free(c.first);

@@ -78,6 +78,7 @@ static bool check(rec_checking *c)
     }
     rec_finding *made = rec_add(c, REC_RULE_COMPILES, late.ns, mean_ns);
     made->count = late.compiles / late.steps;
+    made->program = late.example;
     made->where = where;
     return tell_shapes(c, made);
 }

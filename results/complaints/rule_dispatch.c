@@ -19,7 +19,7 @@ static double cost_of_dispatch(const rec_checking *c, size_t index)
 }
 
 /* The program whose executions most of that is of. */
-static void put_slowest(const rec_checking *c, bn_text *out)
+static void put_slowest(const rec_checking *c, rec_finding *made)
 {
     const rec_steps *s = c->steps;
     const rec_step_program *slowest = NULL;
@@ -35,8 +35,9 @@ static void put_slowest(const rec_checking *c, bn_text *out)
     }
     if (!slowest)
         return;
-    bn_text_puts(out, "most of it of ");
-    rec_program_put(s->process, slowest->program, out);
+    made->program = slowest->program;
+    bn_text_puts(&made->where, "most of it of ");
+    rec_program_put(s->process, slowest->program, &made->where);
 }
 
 /* Of several executions, what merging them does not save. That is known by a profile only. */
@@ -54,7 +55,7 @@ static bool check(rec_checking *c)
         return true;
     made->count = c->steps->executions_per_step;
     made->at_most = a->calls_ns > 0;
-    put_slowest(c, &made->where);
+    put_slowest(c, made);
     return true;
 }
 

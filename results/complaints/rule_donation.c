@@ -115,8 +115,8 @@ static step_check check_step(const rec_steps *s, const rec_step *step, uint32_t 
 }
 
 /* Looks at some of the steady steps and takes the one that misses least. WHERE gets the largest of
- * the arguments. False without memory. */
-static bool find(const rec_steps *steps, missed_donation *missed, bn_text *where)
+ * the arguments, PROGRAM its program. False without memory. */
+static bool find(const rec_steps *steps, missed_donation *missed, uint32_t *program, bn_text *where)
 {
     uint32_t *spare = calloc(steps->process->type_count + 1, sizeof *spare);
     uint32_t *seen = calloc(steps->process->buffer_count + 1, sizeof *seen);
@@ -139,6 +139,7 @@ static bool find(const rec_steps *steps, missed_donation *missed, bn_text *where
     free(spare);
     free(seen);
     *missed = least.missed;
+    *program = least.program;
     if (least.program != REC_NONE) {
         bn_text_printf(where, "%sargument %u of ", missed->arguments > 1 ? "the largest is " : "",
                        least.argument);
@@ -153,8 +154,9 @@ static bool check(rec_checking *c)
 {
     const double nan = (double)NAN;
     bn_text where = {0};
+    uint32_t program = REC_NONE;
     missed_donation missed;
-    const bool known = find(c->steps, &missed, &where);
+    const bool known = find(c->steps, &missed, &program, &where);
     if (!known || missed.bytes < LEAST_BYTES || missed.bytes < LEAST_SHARE * missed.all_bytes) {
         bn_text_free(&where);
         return known;
@@ -163,6 +165,7 @@ static bool check(rec_checking *c)
     made->share = missed.bytes / missed.all_bytes;
     made->count = missed.arguments;
     made->bytes = missed.bytes;
+    made->program = program;
     made->where = where;
     return true;
 }

@@ -43,7 +43,7 @@ static price price_of(const rec_steps *s, uint32_t at, double fixed_ns)
 }
 
 /* The program with most executions of a step. */
-static void put_most(const rec_steps *s, bn_text *out)
+static void put_most(const rec_steps *s, rec_finding *made)
 {
     const rec_step_program *most = NULL;
     for (size_t i = 0; i < s->program_count; i++)
@@ -51,8 +51,9 @@ static void put_most(const rec_steps *s, bn_text *out)
             most = &s->programs[i];
     if (!most || s->program_count < 2 || most->times < 1.5)
         return;
-    bn_text_printf(out, "%.3g of them are ", most->times);
-    rec_program_put(s->process, most->program, out);
+    made->program = most->program;
+    bn_text_printf(&made->where, "%.3g of them are ", most->times);
+    rec_program_put(s->process, most->program, &made->where);
 }
 
 /* Whether STEP reads what it computes. */
@@ -113,7 +114,7 @@ static bool check(rec_checking *c)
         return true;
     made->count = c->steps->executions_per_step;
     made->at_most = has_short(c->steps) && !c->out->answer.dispatch_profiled;
-    put_most(c->steps, &made->where);
+    put_most(c->steps, made);
     return true;
 }
 

@@ -24,7 +24,7 @@ static bool check(rec_checking *c)
     rec_finding *made = rec_judge(c, REC_RULE_HOST, RES_DOCTOR_SHARE);
     if (!made)
         return true;
-    rec_put_longest_gap(c->steps, &made->where);
+    rec_put_longest_gap(c->steps, made);
     const double hidden = fmin(made->cost_ns.estimate, behind(c));
     if (hidden > 0)
         made->hidden_ns = hidden;

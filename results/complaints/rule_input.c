@@ -14,7 +14,7 @@ static bool check(rec_checking *c)
     rec_finding *made = rec_judge(c, REC_RULE_INPUT, RES_DOCTOR_SHARE);
     if (!made)
         return true;
-    rec_put_longest_gap(c->steps, &made->where);
+    rec_put_longest_gap(c->steps, made);
     made->hidden_ns = fmin(made->cost_ns.estimate, c->wall_ns - made->cost_ns.estimate);
     return true;
 }

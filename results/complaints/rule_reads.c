@@ -40,7 +40,11 @@ static bool check(rec_checking *c)
     if (!made)
         return true;
     made->count = reads / (double)c->steps->count;
-    rec_buffer_put(c->steps->process, read, &made->where);
+    const rec_process *p = c->steps->process;
+    rec_buffer_put(p, read, &made->where);
+    if (read < p->buffer_count && p->buffers[read].origin == REC_FROM_EXECUTION &&
+        p->buffers[read].maker < p->execution_count)
+        made->program = p->executions[p->buffers[read].maker].program;
     return true;
 }
 

@@ -30,6 +30,17 @@ void rec_finding_advice(const rec_checkup *checkup, const rec_finding *c, bn_tex
 /* ---- sentences --------------------------------------------------------------------------------
  */
 
+static void put_source(const rec_source *source, bn_text *out)
+{
+    if (!source->file[0])
+        return;
+    bn_text_puts(out, " Source: ");
+    if (source->function[0])
+        bn_text_printf(out, "%s, most of it from ", source->function);
+    bn_text_plain(out, source->file); /* a recording may hold anything */
+    bn_text_printf(out, ":%u.", source->line);
+}
+
 static void put_finding(const rec_checkup *checkup, size_t index, bn_text *out)
 {
     const rec_finding *c = &checkup->list[index];
@@ -41,6 +52,7 @@ static void put_finding(const rec_checkup *checkup, size_t index, bn_text *out)
         bn_text_printf(out, " (%s)", c->where.data);
     bn_text_puts(out, ". ");
     rec_finding_advice(checkup, c, out);
+    put_source(&c->source, out);
     bn_text_putc(out, '\n');
 }
 
@@ -111,19 +123,31 @@ void rec_checkup_put(const rec_checkup *checkup, bn_text *out)
 /* ---- JSON -------------------------------------------------------------------------------------
  */
 
+/* Null where nothing is known. */
+static json_t *source_json(const rec_source *source)
+{
+    if (!source->file[0] && !source->function[0])
+        return json_null();
+    return json_pack("{s:o, s:o, s:o}", "function",
+                     source->function[0] ? res_json_text(source->function) : json_null(), "file",
+                     source->file[0] ? res_json_text(source->file) : json_null(), "line",
+                     source->line ? json_integer(source->line) : json_null());
+}
+
 static json_t *finding_json(const rec_checkup *checkup, const rec_finding *c)
 {
     bn_text subject = {0}, advice = {0};
     rec_finding_subject(c, &subject);
     rec_finding_advice(checkup, c, &advice);
     json_t *made = json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "rule",
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "rule",
         rec_rule_name(c->rule), "subject", subject.data ? subject.data : "", "where",
         c->where.data ? c->where.data : "", "advice", advice.data ? advice.data : "", "cost_ns",
         res_json_real(c->cost_ns.estimate), "cost_low_ns", res_json_real(c->cost_ns.low),
         "cost_high_ns", res_json_real(c->cost_ns.high), "at_most", c->at_most, "share",
         res_json_real(c->share), "count", res_json_real(c->count), "bytes", res_json_real(c->bytes),
-        "hidden_ns", res_json_real(c->hidden_ns), "before_ns", res_json_real(c->before_ns));
+        "hidden_ns", res_json_real(c->hidden_ns), "before_ns", res_json_real(c->before_ns),
+        "source", source_json(&c->source));
     if (c->rule == REC_RULE_COMPILES && checkup->shapes) {
         json_object_set_new(made, "early", json_boolean(c->early));
         json_object_set_new(made, "shapes", rec_shapes_json(checkup->steps, checkup->shapes));

@@ -623,7 +623,9 @@ static bn_code read_op(shlo_code *c, shlo_bytes *b, int depth)
     const uint8_t has = shlo_byte(b);
     op_words words = {.dictionary = SHLO_NO_ITEM};
     uint64_t results = 0;
-    (void)shlo_varint(b); /* its place */
+    const uint64_t place = shlo_varint(b);
+    if (c->places && place < c->attribute_count)
+        c->places[place]++;
     if (b->cut || name >= c->op_count)
         return shlo_damaged(c, "an op without a name");
     words.op = &c->ops[name];
@@ -727,6 +729,8 @@ static bn_code read_code(shlo_code *c)
         code = read_dialects(c, sections[SECTION_DIALECTS]);
     if (code == BN_OK)
         code = read_tables(c, sections[SECTION_SIZES], sections[SECTION_ITEMS]);
+    if (code == BN_OK && c->counts_places)
+        c->places = table(c, c->attribute_count, sizeof *c->places);
     if (code == BN_OK && sections[SECTION_PROPERTIES].at)
         code = read_properties(c, sections[SECTION_PROPERTIES]);
     if (code == BN_OK)
@@ -743,19 +747,48 @@ static bn_code read_code(shlo_code *c)
     return code;
 }
 
+/* Reads C, whose tables are released with *STORE. */
+static bn_code open_code(shlo_code *c)
+{
+    shlo_declared_open(c->to);
+    if (c->length > SHLO_MOST_BYTES)
+        return bn_fail(c->st, BN_FORMAT, "%zu bytes: programs may have %zu", c->length,
+                       SHLO_MOST_BYTES);
+    if (c->length < 4 || memcmp(c->begin, "ML\xEFR", 4) != 0)
+        return bn_fail(c->st, BN_FORMAT, "no MLIR byte code");
+    c->steps = 64 * c->length;
+    c->store = bn_arena_new(c->length);
+    return read_code(c);
+}
+
 bn_code shlo_declared_read_bytecode(const void *bytes, size_t length, shlo_declared *declared,
                                     bn_status *st)
 {
     shlo_code c = {
         .begin = bytes, .length = length, .main_depth = INT_MAX, .to = declared, .st = st};
-    shlo_declared_open(declared);
-    if (length > SHLO_MOST_BYTES)
-        return bn_fail(st, BN_FORMAT, "%zu bytes: programs may have %zu", length, SHLO_MOST_BYTES);
-    if (length < 4 || memcmp(bytes, "ML\xEFR", 4) != 0)
-        return bn_fail(st, BN_FORMAT, "no MLIR byte code");
-    c.steps = 64 * length;
-    c.store = bn_arena_new(length);
-    bn_code code = read_code(&c);
+    bn_code code = open_code(&c);
     bn_arena_free(c.store);
+    return code;
+}
+
+bn_code shlo_source_read_bytecode(const void *bytes, size_t length, shlo_source *source,
+                                  bn_status *st)
+{
+    shlo_declared declared;
+    bn_status own = {.code = BN_OK};
+    shlo_code c = {.begin = bytes,
+                   .length = length,
+                   .main_depth = INT_MAX,
+                   .counts_places = true,
+                   .to = &declared,
+                   .st = st ? st : &own};
+    bn_code code = open_code(&c);
+    /* What is declared in a way that is not known does not matter here. */
+    if (code == BN_OK || (code == BN_NOT_SUPPORTED && c.places)) {
+        *c.st = (bn_status){.code = BN_OK};
+        code = shlo_source_of_code(&c, source);
+    }
+    bn_arena_free(c.store);
+    shlo_declared_free(&declared);
     return code;
 }

@@ -2,7 +2,7 @@
  * bytecode_priv.h - MLIR's byte code, for the files that read it.
  *
  *   bytecode.c   sections, tables, ops      encoding.c   attributes and types, dialect by dialect
- *   bytes.c      numbers
+ *   bytes.c      numbers                places.c     lines of sources
  *
  * Sources: MLIR's page "MLIR Bytecode Format"; the encodings of the dialects as jaxlib 0.10.2
  * writes them, for which the declarations in MLIR, StableHLO and Shardy are the names.
@@ -57,6 +57,8 @@ typedef struct shlo_code {
     size_t string_count, dialect_count, op_count, attribute_count, type_count, property_count;
     size_t steps; /* that may still be made: what shares parts is read as often as it is used */
     int main_depth; /* regions around the @main that was read; INT_MAX: none was */
+    bool counts_places;
+    uint32_t *places; /* [attribute]: ops that come from there; NULL: they are not counted */
     bn_status unread; /* the first reason that something is not known; BN_OK: all is */
     shlo_declared *to;
     bn_arena *store;
@@ -65,6 +67,28 @@ typedef struct shlo_code {
 
 /* BN_FORMAT. (bytes.c) */
 bn_code shlo_damaged(const shlo_code *c, const char *what);
+
+/* ---- places.c -------------------------------------------------------------------------------- */
+
+typedef struct shlo_line {
+    shlo_piece file;
+    uint64_t line;
+    uint32_t ops; /* that come from there */
+} shlo_line;
+
+enum { SHLO_MOST_LINES = 1024 }; /* that are told apart */
+typedef struct shlo_tally {
+    shlo_line lines[SHLO_MOST_LINES];
+    size_t count;
+} shlo_tally;
+
+/* Whether FILE is of an installed library, or no file. */
+bool shlo_is_library(shlo_piece file);
+void shlo_count_line(shlo_tally *t, shlo_piece file, uint64_t line, uint32_t ops);
+/* The line with the most ops of the file with the most; SOURCE stays where there is none. */
+void shlo_take_most(const shlo_tally *t, shlo_source *source);
+/* The line that most ops of C come from, whose places are counted. BN_NOT_FOUND: none. */
+BN_MUST_USE bn_code shlo_source_of_code(shlo_code *c, shlo_source *source);
 
 /* ---- encoding.c ------------------------------------------------------------------------------ */
 

@@ -98,6 +98,27 @@ BN_MUST_USE bn_code shlo_graph_read(const char *text, size_t length, shlo_graph 
                                     bn_status *st);
 void shlo_graph_free(shlo_graph *graph); /* NULL allowed */
 
+/* ---- where a program comes from (source.c, bytecode.c) ----------------------------------------
+ */
+
+/* A line of a source. */
+typedef struct shlo_source {
+    char file[1024]; /* as the program says it */
+    uint32_t line;   /* from 1 */
+} shlo_source;
+
+/*
+ * Finds the line that most ops of a StableHLO program come from, in the file that most come from;
+ * lines of installed libraries do not count. CODE, of LENGTH bytes, is MLIR's text or byte code:
+ * any bytes are safe. BN_NOT_FOUND where it names no line, BN_FORMAT or BN_NOT_SUPPORTED where it
+ * cannot be read.
+ */
+BN_MUST_USE bn_code shlo_source_find(const char *code, size_t length, shlo_source *source,
+                                     bn_status *st);
+/* The same of byte code. */
+BN_MUST_USE bn_code shlo_source_read_bytecode(const void *bytes, size_t length, shlo_source *source,
+                                              bn_status *st);
+
 /* ---- what a program declares (declared.c, bytecode.c, devices.c)-------------------------------
  */
 

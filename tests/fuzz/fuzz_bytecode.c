@@ -39,5 +39,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_require(memchr(declared.collective, 0, sizeof declared.collective) != NULL,
                  "an op's name without an end");
     shlo_declared_free(&declared);
+    bn_status other = {0};
+    shlo_source source = {.line = 0};
+    code = shlo_source_read_bytecode(data, size, &source, &other);
+    fuzz_status(code, &other);
+    fuzz_require(memchr(source.file, 0, sizeof source.file) != NULL, "a file without an end");
+    fuzz_require((code == BN_OK) == (source.line > 0), "a line that was not found");
     return 0;
 }

@@ -7,6 +7,8 @@ reads, too. Needs the libraries that come with JAX:
 
 What fuzzing found has names that begin with found-, and is not made here."""
 import io
+import subprocess
+import sys
 
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
@@ -143,6 +145,23 @@ def portable(text, version="1.15.0"):
     return stablehlo.serialize_portable_artifact(module(text), version)
 
 
+# A process of its own: places name the files of all callers.
+OF_JAX = r"""
+import sys
+import jax, numpy
+from jaxlib.mlir.dialects import stablehlo
+code = "def layer(x):\n    return x * 2 + 1\n\ndef step(x):\n    return layer(x) * layer(x)\n"
+names = {}
+exec(compile(code, "/home/user/train.py", "exec"), names)
+module = jax.jit(names["step"]).lower(numpy.ones(4, numpy.float32)).compiler_ir("stablehlo")
+sys.stdout.buffer.write(stablehlo.serialize_portable_artifact(module, "1.15.0"))
+"""
+
+
+def of_jax():
+    return subprocess.run([sys.executable, "-c", OF_JAX], stdout=subprocess.PIPE, check=True).stdout
+
+
 with jax_mlir.make_ir_context():
     for version in range(7):
         put("bytecode", f"declared-v{version}", plain(DECLARED, version))
@@ -178,6 +197,7 @@ with jax_mlir.make_ir_context():
     put("bytecode", "types-portable", portable(TYPES))
     put("bytecode", "unknown-type", plain(UNKNOWN))
     put("bytecode", "unread", portable(UNREAD, "1.0.0"))
+    put("bytecode", "source-jax", of_jax())
     good = plain(DECLARED)
     put("bytecode", "no-main", plain(DECLARED.replace("@main", "@step")))
     put("bytecode", "cut", good[:300])
