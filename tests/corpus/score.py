@@ -7,7 +7,6 @@
 README.md says what is right. Ends with 0 where all programs that are there are right, 1 where one is not; 2 usage.
 """
 import argparse
-import bisect
 import contextlib
 import json
 import os
@@ -34,19 +33,42 @@ def clock_of(path):
     if not path.is_file():
         return None
     clock = json.loads(path.read_text())
-    begins = clock["step_begins_ns"]
-    if not all(isinstance(b, int) for b in begins) or begins != sorted(begins):
-        raise ValueError(f"{path}: step_begins_ns are no times in order")
+    for name in ("step_begins_ns", "step_ends_ns"):
+        times = clock[name]
+        if not all(isinstance(t, int) for t in times) or times != sorted(times):
+            raise ValueError(f"{path}: {name} are no times in order")
+    if len(clock["step_begins_ns"]) != len(clock["step_ends_ns"]):
+        raise ValueError(f"{path}: not each step has an end")
     return clock
 
 
-def own_time(begins, window):
-    """The mean time from one step's begin to the next in ns, by the program's own clock: of all steps, or of those
-    that begin within bench's WINDOW. A step's first execution begins a little after the step."""
-    first, last = 0, len(begins) - 1
-    if window:
-        first, last = (max(0, bisect.bisect_right(begins, window[end]) - 1) for end in ("from_ns", "to_ns"))
-    return (begins[last] - begins[first]) / (last - first) if last > first else None
+def sum_of(times, rows):
+    """How long the steps [from, to) of ROWS took, and how many they are."""
+    return sum(times[end] - times[begin] for begin, end in rows), sum(end - begin for begin, end in rows)
+
+
+def own_time(program, clock, measured=None):
+    """The mean time of a step in ns by the program's own clock, (least, most): of all steps, or of those that bench
+    measured, [from, to) in each row. Both are the same but where the host runs ahead of the device."""
+    last = len(clock["step_begins_ns"]) - 1
+    rows = [(min(max(begin, 0), last), min(end, last)) for begin, end in measured or [(0, last)]]
+    rows = [row for row in rows if row[0] < row[1]]
+    # Only there does the host know how far the device is. What bench left out between holds work of steps, too, and
+    # nobody knows how much.
+    awaited = [0, *range(program["awaited"][0], last + 1, program["awaited"][1])] if "awaited" in program else []
+    within = [k for k in awaited if rows and rows[0][0] <= k <= rows[-1][1]]
+    awaited = within if len(within) > 1 else awaited
+    if len(awaited) < 2:
+        # bench begins a step with its execution, and a call's end is never before that: what a step compiles lies
+        # before its execution, as for bench.
+        total, count = sum_of(clock["step_ends_ns"], rows)
+        return (total / count, total / count) if count else None
+    begin, end = awaited[0], awaited[-1]
+    total, count = sum_of(clock["step_begins_ns"], [(begin, end)])
+    out, left = sum_of(clock["step_begins_ns"], [(max(a[1], begin), min(b[0], end)) for a, b in zip(rows, rows[1:])
+                                                 if max(a[1], begin) < min(b[0], end)])
+    means = [total / count] + ([(total - out) / (count - left)] if left < count else [])
+    return min(means), max(means)
 
 
 def judge_one(program, clock, steps, doctor):
@@ -59,8 +81,7 @@ def judge_one(program, clock, steps, doctor):
     if clock is None:
         seen["why"] = "the program came to no end"
         return seen
-    begins = clock["step_begins_ns"]
-    seen["own_steps"], seen["own_ns"] = len(begins), own_time(begins, None)
+    seen["own_steps"], seen["own_ns"] = len(clock["step_begins_ns"]), own_time(program, clock)
     error = clock.get("error") or ""
     if error.startswith("ModuleNotFoundError"):
         seen["state"] = "absent"
@@ -73,13 +94,13 @@ def judge_one(program, clock, steps, doctor):
     if steps.get("unclear") is not None:
         seen["why"] = f"unclear: {steps['unclear']}"
         return seen
-    window = steps.get("window")
     seen["state"] = "answered"
     seen["bench_steps"] = steps["marks"] if steps.get("marks") is not None else steps["found"] + 1
-    seen["bench_ns"] = (window or {}).get("mean_ns") or steps["wall"]["mean_ns"]
-    seen["own_ns"] = own_time(begins, window)
+    seen["bench_ns"] = steps["wall"]["mean_ns"]
+    seen["own_ns"] = own_time(program, clock, steps.get("measured"))
     if seen["own_ns"]:
-        seen["ratio"] = seen["bench_ns"] / seen["own_ns"]
+        least, most = seen["own_ns"]
+        seen["ratio"] = seen["bench_ns"] / min(max(seen["bench_ns"], least), most)
     if seen["bench_steps"] != seen["own_steps"]:
         seen["faults"]["count"] = f"{seen['bench_steps']} steps, not {seen['own_steps']}"
     executions = program.get("executions")
@@ -191,7 +212,7 @@ def record(options, program, python, folder, number):
             os.killpg(running.pid, 9)
             running.wait()
     if not clock.exists():
-        clock.write_text(json.dumps({"step_begins_ns": [], "exit": 1, "error": "it did not end by itself"}) + "\n")
+        clock.write_text(json.dumps({"step_begins_ns": [], "step_ends_ns": [], "exit": 1, "error": "it did not end by itself"}) + "\n")
 
 
 def has_module(python, module):
@@ -235,6 +256,8 @@ def missing(options, program, pythons):
 
 
 def ms(ns):
+    if isinstance(ns, (list, tuple)):
+        return ms(ns[0]) if ns[0] == ns[1] else f"{ms(ns[0])} to {ms(ns[1])}"
     return "-" if ns is None else f"{ns / 1e6:.4g}"
 
 
