@@ -136,10 +136,22 @@ thrice flax_05 'clock.update(exit=1, error="ModuleNotFoundError: flax")'
 report "one whose packages are missing is absent" "$(judged flax_05 absent flax)"
 mkdir -p "$kept"
 report "so is one without a recording" "$(judged flax_05 absent)"
-thrice flax_05 'clock["step_begins_ns"].reverse()'
-"$python" "$scripts/score.py" --bench "$folder/bench" --recordings "$kept" --only flax_05 >"$folder/out" 2>"$folder/err"
-report "a clock that runs backwards is refused" "$([ $? -ne 0 ] && ! grep -q right "$folder/out" || echo "it is taken")"
-rm -rf "$kept"
+# refused WHAT CHANGE
+refused() {
+    thrice flax_05 "$2"
+    "$python" "$scripts/score.py" --bench "$folder/bench" --recordings "$kept" --only flax_05 >"$folder/out" \
+        2>"$folder/err"
+    status=$?
+    report "$1 is refused" "$(
+        [ $status -eq 2 ] || echo "exit status $status"
+        grep -q flax_05.1.clock.json "$folder/err" || echo "the file is not named"
+        [ ! -s "$folder/out" ] || echo "something is judged"
+    )"
+    rm -rf "$kept"
+}
+refused "a clock that runs backwards" 'clock["step_begins_ns"].reverse()'
+refused "one that lacks an end" 'clock["step_ends_ns"].pop()'
+refused "one that has no times" 'clock = {"steps": 3}'
 
 # ---- findings -------------------------------------------------------------------------------
 

@@ -32,12 +32,15 @@ def clock_of(path):
     """What drive.py wrote, None where it came to no end. Raises ValueError where the file is something else."""
     if not path.is_file():
         return None
-    clock = json.loads(path.read_text())
-    for name in ("step_begins_ns", "step_ends_ns"):
-        times = clock[name]
-        if not all(isinstance(t, int) for t in times) or times != sorted(times):
-            raise ValueError(f"{path}: {name} are no times in order")
-    if len(clock["step_begins_ns"]) != len(clock["step_ends_ns"]):
+    try:
+        clock = json.loads(path.read_text())
+        lists = [clock["step_begins_ns"], clock["step_ends_ns"]]
+        clock["exit"], clock["error"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no clock of drive.py: {error!r}")
+    if not all(isinstance(t, int) for times in lists for t in times) or any(t != sorted(t) for t in lists):
+        raise ValueError(f"{path}: its times are not in order")
+    if len(lists[0]) != len(lists[1]):
         raise ValueError(f"{path}: not each step has an end")
     return clock
 
@@ -313,7 +316,10 @@ def main():
             for number in range(1, options.times + 1) if not options.recordings and not why else ():
                 if not (folder / f"{program['name']}.{number}.clock.json").exists():
                     record(options, program, pythons[program["framework"]], folder, number)
-            verdict = judge(program, [] if why else kept(options.bench, program, folder))
+            try:
+                verdict = judge(program, [] if why else kept(options.bench, program, folder))
+            except ValueError as error:
+                parser.error(str(error))
             if why:
                 verdict["faults"] = [why]
             judged.append(verdict)
