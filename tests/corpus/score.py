@@ -56,9 +56,9 @@ def own_time(program, clock, measured=None):
     last = len(clock["step_begins_ns"]) - 1
     rows = [(min(max(begin, 0), last), min(end, last)) for begin, end in measured or [(0, last)]]
     rows = [row for row in rows if row[0] < row[1]]
-    # Only there does the host know how far the device is. What bench left out between holds work of steps, too, and
-    # nobody knows how much.
-    awaited = [0, *range(program["awaited"][0], last + 1, program["awaited"][1])] if "awaited" in program else []
+    # Only there does the host know how far the device is. What bench left out between them holds work of steps, too,
+    # and how much is not known. `between` is the most that evaluations take of the whole.
+    awaited = list(range(program["awaited"][0], last + 1, program["awaited"][1])) if "awaited" in program else []
     within = [k for k in awaited if rows and rows[0][0] <= k <= rows[-1][1]]
     awaited = within if len(within) > 1 else awaited
     if len(awaited) < 2:
@@ -70,8 +70,9 @@ def own_time(program, clock, measured=None):
     total, count = sum_of(clock["step_begins_ns"], [(begin, end)])
     out, left = sum_of(clock["step_begins_ns"], [(max(a[1], begin), min(b[0], end)) for a, b in zip(rows, rows[1:])
                                                  if max(a[1], begin) < min(b[0], end)])
-    means = [total / count] + ([(total - out) / (count - left)] if left < count else [])
-    return min(means), max(means)
+    most = total / count
+    least = (total - out) / (count - left) if left < count else most
+    return max(min(least, most), most * (1 - program.get("between", 1))), most
 
 
 def judge_one(program, clock, steps, doctor):
@@ -181,14 +182,14 @@ def kept(bench, program, folder):
 
 @contextlib.contextmanager
 def neighbours(busy):
-    """The cores for a program: all, or with BUSY two of them, on each of which another process works meanwhile."""
+    """The cores for a program: all, or with BUSY two of them, on each of which two other processes work meanwhile."""
     if not busy:
         yield None
         return
     cores = sorted(os.sched_getaffinity(0))[:2]
     loop = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nparent = os.getppid()\n" \
            "while os.getppid() == parent:\n    for _ in range(1000000): pass\n"
-    others = [subprocess.Popen([sys.executable, "-c", loop, str(core)]) for core in cores]
+    others = [subprocess.Popen([sys.executable, "-c", loop, str(core)]) for core in cores for _ in range(2)]
     try:
         yield set(cores)
     finally:
