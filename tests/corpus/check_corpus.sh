@@ -20,7 +20,9 @@ made() {
     "$python" - "$kept/$1.$2" "${3:-}" <<'PYTHON'
 import json, sys
 place, change = sys.argv[1:]
-clock = {"step_begins_ns": [10**9 + i * 10**6 for i in range(10)], "exit": 0, "error": None}
+def at(ns):
+    return {"step_begins_ns": ns, "step_ends_ns": [t + 1000 for t in ns]}
+clock = {**at([10**9 + i * 10**6 for i in range(10)]), "exit": 0, "error": None}
 steps = {"found": 9, "executions_per_step": 1, "wall": {"mean_ns": 1e6}, "device_busy": {"mean_ns": 5e5}}
 doctor = {"complaints": []}
 exec(change)
@@ -66,8 +68,8 @@ thrice flax_05 'steps["marks"] = 9'
 report "also against it" "$(judged flax_05 wrong 9)"
 thrice flax_05 'steps["executions_per_step"] = 2'
 report "executions that are not those of a step are wrong" "$(judged flax_05 wrong 2)"
-thrice gan 'steps["executions_per_step"] = 2'
-report "where the list names none, any do" "$(judged gan right)"
+thrice equinox_rnn 'steps["executions_per_step"] = 2'
+report "where the list names none, any do" "$(judged equinox_rnn right)"
 made flax_05 1 'steps["found"] = 10'
 made flax_05 2
 made flax_05 3
@@ -84,13 +86,39 @@ made flax_05 1 'steps["wall"]["mean_ns"] = 2e6'
 made flax_05 2 'steps["wall"]["mean_ns"] = 1.02e6'
 made flax_05 3 'steps["wall"]["mean_ns"] = 0.6e6'
 report "the middle of the times counts" "$(judged flax_05 right)"
-# The first three steps take a second more. The first execution of a step begins 0.1 ms after it.
-slow='clock["step_begins_ns"] = [b + 10**9 * min(i, 3) for i, b in enumerate(clock["step_begins_ns"])]'
+# The first three steps take a second more, and so does the seventh.
+slow='clock.update(at([b + 10**9 * (min(i, 3) + (i > 6)) for i, b in enumerate(clock["step_begins_ns"])]))'
 thrice flax_05 "$slow"
-report "without a window all steps are compared" "$(judged flax_05 wrong)"
-window='steps["window"] = {"from_ns": clock["step_begins_ns"][3] + 10**5, "to_ns": clock["step_begins_ns"][9] + 10**5}'
-thrice flax_05 "$slow; $window"
-report "with one, those in it" "$(judged flax_05 right)"
+report "all steps are compared" "$(judged flax_05 wrong)"
+thrice flax_05 "$slow; steps['measured'] = [[3, 6], [7, 9]]"
+report "or those that bench measured, where it tells them" "$(judged flax_05 right)"
+thrice flax_05 "$slow; steps['measured'] = [[3, 7]]"
+report "and no others" "$(judged flax_05 wrong)"
+thrice flax_05 "$slow; steps['measured'] = [[3, 6], [7, 99]]"
+report "rows beyond the last step end with it" "$(judged flax_05 right)"
+# The third step compiles for a second before it is executed.
+compiles='clock["step_begins_ns"] = [b + 10**9 * (i > 2) for i, b in enumerate(clock["step_begins_ns"])]
+clock["step_ends_ns"] = [e + 10**9 * (i > 1) for i, e in enumerate(clock["step_ends_ns"])]'
+thrice flax_05 "$compiles
+steps['measured'] = [[0, 1], [2, 9]]"
+report "what a step compiles lies before it" "$(judged flax_05 right)"
+# 60 steps of 1 ms, of which each 20 are handed over at once.
+ahead='clock.update(at([10**9 + i // 20 * 20 * 10**6 + i % 20 * 10**4 for i in range(60)]))
+steps.update(found=59)'
+thrice async_every_20 "$ahead"
+report "where the host runs ahead, time is taken from one wait to another" "$(judged async_every_20 right)"
+thrice async_every_20 "$ahead; steps['measured'] = [[5, 35]]"
+report "of all steps, where bench measured only one" "$(judged async_every_20 right)"
+thrice async_every_20 "$ahead; steps['measured'] = [[0, 58]]; steps['wall']['mean_ns'] *= 1.06"
+report "and no other time is right" "$(judged async_every_20 wrong 1.06)"
+# Those that wait are left out; of async_epochs 5 % may be between.
+ahead='clock.update(at([10**9 + i // 36 * 36 * 10**6 + i % 36 * 10**4 for i in range(144)]))
+steps.update(found=143)'
+for share in "0.89 wrong" "0.92 right" "1.04 right" "1.06 wrong"; do
+    thrice async_epochs "$ahead; steps['measured'] = [[0, 35], [36, 71], [72, 107], [108, 143]]
+steps['wall']['mean_ns'] *= ${share% *}; steps['device_busy'] = None"
+    report "with waits left out, a time between is ${share#* }: ${share% *}" "$(judged async_epochs "${share#* }")"
+done
 thrice flax_05 'steps["device_busy"]["mean_ns"] = 1.001e6'
 report "a step shorter than its device's work is wrong" "$(judged flax_05 wrong)"
 thrice flax_05 'steps["device_busy"] = None'
@@ -110,10 +138,22 @@ thrice flax_05 'clock.update(exit=1, error="ModuleNotFoundError: flax")'
 report "one whose packages are missing is absent" "$(judged flax_05 absent flax)"
 mkdir -p "$kept"
 report "so is one without a recording" "$(judged flax_05 absent)"
-thrice flax_05 'clock["step_begins_ns"].reverse()'
-"$python" "$scripts/score.py" --bench "$folder/bench" --recordings "$kept" --only flax_05 >"$folder/out" 2>"$folder/err"
-report "a clock that runs backwards is refused" "$([ $? -ne 0 ] && ! grep -q right "$folder/out" || echo "it is taken")"
-rm -rf "$kept"
+# refused WHAT CHANGE
+refused() {
+    thrice flax_05 "$2"
+    "$python" "$scripts/score.py" --bench "$folder/bench" --recordings "$kept" --only flax_05 >"$folder/out" \
+        2>"$folder/err"
+    status=$?
+    report "$1 is refused" "$(
+        [ $status -eq 2 ] || echo "exit status $status"
+        grep -q flax_05.1.clock.json "$folder/err" || echo "the file is not named"
+        [ ! -s "$folder/out" ] || echo "something is judged"
+    )"
+    rm -rf "$kept"
+}
+refused "a clock that runs backwards" 'clock["step_begins_ns"].reverse()'
+refused "one that lacks an end" 'clock["step_ends_ns"].pop()'
+refused "one that has no times" 'clock = {"steps": 3}'
 
 # ---- findings -------------------------------------------------------------------------------
 

@@ -4,14 +4,14 @@
     drive.py [--programs DIR] [--clock FILE] NAME
 
 NAME is a program of the list. Those of others are under DIR as OWNER+REPOSITORY/PATH. FILE gets when each of the
-program's steps began, {"step_begins_ns": [...], "exit": N, "error": TEXT or null}, in nanoseconds of CLOCK_MONOTONIC,
-the clock of recordings. `clock` of the list says what is timed:
+program's steps began and were handed over, {"step_begins_ns": [...], "step_ends_ns": [...], "exit": N, "error": TEXT or
+null}, in nanoseconds of CLOCK_MONOTONIC, the clock of recordings. `clock` of the list says what is timed:
 
     NAME                       calls by that name in the program's own files
     .NAME                      calls of an attribute of that name in them
     MODULE:CLASS.ATTRIBUTE     calls of a library's method
 
-A call begins when its arguments are there. Nothing is awaited, and nothing else of the program changes but `settings`
+A call begins when its arguments are there, and ends when it returns. Nothing is awaited, and nothing else of the program changes but `settings`
 of the list, which replace numbers that its files assign to these names: how long and how large. Data sets come from
 shims/. It runs in an empty folder. Ends with the program's exit code; 2 usage.
 """
@@ -49,17 +49,20 @@ def path_of(program, programs):
 
 
 class Clock:
-    """When calls began."""
+    """When calls began and ended."""
 
     def __init__(self):
-        self.begins_ns = []
+        self.begins_ns, self.ends_ns = [], []
 
     def timed(self, function):
-        def begun(*arguments, **keywords):
+        def called(*arguments, **keywords):
             self.begins_ns.append(time.monotonic_ns())
-            return function(*arguments, **keywords)
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                self.ends_ns.append(time.monotonic_ns())
 
-        return begun
+        return called
 
     def patch(self, target):
         """Times calls of a method, MODULE:CLASS.ATTRIBUTE, as soon as the program imports the module."""
@@ -212,7 +215,8 @@ def main():
             del sys.path[0]
         status, error = run(found[0], path, clock)
         if out:
-            out.write_text(json.dumps({"step_begins_ns": clock.begins_ns, "exit": status, "error": error}) + "\n")
+            said = {"step_begins_ns": clock.begins_ns, "step_ends_ns": clock.ends_ns, "exit": status, "error": error}
+            out.write_text(json.dumps(said) + "\n")
         os.chdir("/")
     return status
 

@@ -7,7 +7,6 @@
 README.md says what is right. Ends with 0 where all programs that are there are right, 1 where one is not; 2 usage.
 """
 import argparse
-import bisect
 import contextlib
 import json
 import os
@@ -33,20 +32,47 @@ def clock_of(path):
     """What drive.py wrote, None where it came to no end. Raises ValueError where the file is something else."""
     if not path.is_file():
         return None
-    clock = json.loads(path.read_text())
-    begins = clock["step_begins_ns"]
-    if not all(isinstance(b, int) for b in begins) or begins != sorted(begins):
-        raise ValueError(f"{path}: step_begins_ns are no times in order")
+    try:
+        clock = json.loads(path.read_text())
+        lists = [clock["step_begins_ns"], clock["step_ends_ns"]]
+        clock["exit"], clock["error"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no clock of drive.py: {error!r}")
+    if not all(isinstance(t, int) for times in lists for t in times) or any(t != sorted(t) for t in lists):
+        raise ValueError(f"{path}: its times are not in order")
+    if len(lists[0]) != len(lists[1]):
+        raise ValueError(f"{path}: not each step has an end")
     return clock
 
 
-def own_time(begins, window):
-    """The mean time from one step's begin to the next in ns, by the program's own clock: of all steps, or of those
-    that begin within bench's WINDOW. A step's first execution begins a little after the step."""
-    first, last = 0, len(begins) - 1
-    if window:
-        first, last = (max(0, bisect.bisect_right(begins, window[end]) - 1) for end in ("from_ns", "to_ns"))
-    return (begins[last] - begins[first]) / (last - first) if last > first else None
+def sum_of(times, rows):
+    """How long the steps [from, to) of ROWS took, and how many they are."""
+    return sum(times[end] - times[begin] for begin, end in rows), sum(end - begin for begin, end in rows)
+
+
+def own_time(program, clock, measured=None):
+    """The mean time of a step in ns by the program's own clock, (least, most): of all steps, or of those that bench
+    measured, [from, to) in each row. Both are the same but where the host runs ahead of the device."""
+    last = len(clock["step_begins_ns"]) - 1
+    rows = [(min(max(begin, 0), last), min(end, last)) for begin, end in measured or [(0, last)]]
+    rows = [row for row in rows if row[0] < row[1]]
+    # Only there does the host know how far the device is. What bench left out between them holds work of steps, too,
+    # and how much is not known. `between` is the most that evaluations take of the whole.
+    awaited = list(range(program["awaited"][0], last + 1, program["awaited"][1])) if "awaited" in program else []
+    within = [k for k in awaited if rows and rows[0][0] <= k <= rows[-1][1]]
+    awaited = within if len(within) > 1 else awaited
+    if len(awaited) < 2:
+        # bench begins a step with its execution, and a call's end is never before that: what a step compiles lies
+        # before its execution, as for bench.
+        total, count = sum_of(clock["step_ends_ns"], rows)
+        return (total / count, total / count) if count else None
+    begin, end = awaited[0], awaited[-1]
+    total, count = sum_of(clock["step_begins_ns"], [(begin, end)])
+    out, left = sum_of(clock["step_begins_ns"], [(max(a[1], begin), min(b[0], end)) for a, b in zip(rows, rows[1:])
+                                                 if max(a[1], begin) < min(b[0], end)])
+    most = total / count
+    least = (total - out) / (count - left) if left < count else most
+    return max(min(least, most), most * (1 - program.get("between", 1))), most
 
 
 def judge_one(program, clock, steps, doctor):
@@ -59,8 +85,7 @@ def judge_one(program, clock, steps, doctor):
     if clock is None:
         seen["why"] = "the program came to no end"
         return seen
-    begins = clock["step_begins_ns"]
-    seen["own_steps"], seen["own_ns"] = len(begins), own_time(begins, None)
+    seen["own_steps"], seen["own_ns"] = len(clock["step_begins_ns"]), own_time(program, clock)
     error = clock.get("error") or ""
     if error.startswith("ModuleNotFoundError"):
         seen["state"] = "absent"
@@ -73,13 +98,13 @@ def judge_one(program, clock, steps, doctor):
     if steps.get("unclear") is not None:
         seen["why"] = f"unclear: {steps['unclear']}"
         return seen
-    window = steps.get("window")
     seen["state"] = "answered"
     seen["bench_steps"] = steps["marks"] if steps.get("marks") is not None else steps["found"] + 1
-    seen["bench_ns"] = (window or {}).get("mean_ns") or steps["wall"]["mean_ns"]
-    seen["own_ns"] = own_time(begins, window)
+    seen["bench_ns"] = steps["wall"]["mean_ns"]
+    seen["own_ns"] = own_time(program, clock, steps.get("measured"))
     if seen["own_ns"]:
-        seen["ratio"] = seen["bench_ns"] / seen["own_ns"]
+        least, most = seen["own_ns"]
+        seen["ratio"] = seen["bench_ns"] / min(max(seen["bench_ns"], least), most)
     if seen["bench_steps"] != seen["own_steps"]:
         seen["faults"]["count"] = f"{seen['bench_steps']} steps, not {seen['own_steps']}"
     executions = program.get("executions")
@@ -157,14 +182,14 @@ def kept(bench, program, folder):
 
 @contextlib.contextmanager
 def neighbours(busy):
-    """The cores for a program: all, or with BUSY two of them, on each of which another process works meanwhile."""
+    """The cores for a program: all, or with BUSY two of them, on each of which two other processes work meanwhile."""
     if not busy:
         yield None
         return
     cores = sorted(os.sched_getaffinity(0))[:2]
     loop = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nparent = os.getppid()\n" \
            "while os.getppid() == parent:\n    for _ in range(1000000): pass\n"
-    others = [subprocess.Popen([sys.executable, "-c", loop, str(core)]) for core in cores]
+    others = [subprocess.Popen([sys.executable, "-c", loop, str(core)]) for core in cores for _ in range(2)]
     try:
         yield set(cores)
     finally:
@@ -191,7 +216,7 @@ def record(options, program, python, folder, number):
             os.killpg(running.pid, 9)
             running.wait()
     if not clock.exists():
-        clock.write_text(json.dumps({"step_begins_ns": [], "exit": 1, "error": "it did not end by itself"}) + "\n")
+        clock.write_text(json.dumps({"step_begins_ns": [], "step_ends_ns": [], "exit": 1, "error": "it did not end by itself"}) + "\n")
 
 
 def has_module(python, module):
@@ -235,6 +260,8 @@ def missing(options, program, pythons):
 
 
 def ms(ns):
+    if isinstance(ns, (list, tuple)):
+        return ms(ns[0]) if ns[0] == ns[1] else f"{ms(ns[0])} to {ms(ns[1])}"
     return "-" if ns is None else f"{ns / 1e6:.4g}"
 
 
@@ -290,7 +317,10 @@ def main():
             for number in range(1, options.times + 1) if not options.recordings and not why else ():
                 if not (folder / f"{program['name']}.{number}.clock.json").exists():
                     record(options, program, pythons[program["framework"]], folder, number)
-            verdict = judge(program, [] if why else kept(options.bench, program, folder))
+            try:
+                verdict = judge(program, [] if why else kept(options.bench, program, folder))
+            except ValueError as error:
+                parser.error(str(error))
             if why:
                 verdict["faults"] = [why]
             judged.append(verdict)

@@ -1,5 +1,6 @@
 """Orbax writes a checkpoint every 25 steps, asynchronously as its documents show, while a thread prefetches batches
-to the device. The thread takes longer for a batch than the device for a step: the input is what is slow."""
+to the device. The thread takes several times as long for a batch as the device for a step: the input is what
+is slow."""
 import queue
 import tempfile
 import threading
@@ -40,7 +41,7 @@ batches = queue.Queue(4)
 def load():
     random = np.random.RandomState(0)
     for _ in range(STEPS):
-        time.sleep(0.004)
+        time.sleep(0.02)
         batches.put(jax.device_put(random.rand(64, 256).astype(np.float32)))
 
 

@@ -1,4 +1,4 @@
-"""Half of a step is work in Python, without a sleep or a loader. It is run while other processes have the same
+"""Most of a step is work in Python, without a sleep or a loader, longer than a scheduler's turn. It is run while other processes have the same
 cores (`busy` in programs.json): what is slow is that the thread waits for a core."""
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ batch = np.random.RandomState(0).rand(64, 256).astype(np.float32)
 
 def augment():
     s = 0
-    for i in range(60000):
+    for i in range(300000):
         s += i
     return batch
 
