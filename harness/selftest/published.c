@@ -49,7 +49,9 @@ static void summarize(const res_record *r, replayed *out)
                       .nodes =
                           (double)r->step_counters[BN_COUNTER_NODES_TRACED] / (double)r->step_count,
                       .trace_ms = res_quantile(traced, r->step_count, 0.5) / 1e6,
-                      .wall_ms = res_quantile(r->wall_ns, r->step_count, 0.5) / 1e6};
+                      .wall_ms = res_quantile(r->wall_ns, r->step_count, 0.5) / 1e6,
+                      .wall_low_ms = res_quantile(r->wall_ns, r->step_count, 0.1) / 1e6,
+                      .wall_high_ms = res_quantile(r->wall_ns, r->step_count, 0.9) / 1e6};
     for (size_t i = 0; i < r->execution_count; i++) {
         const res_execution *x = &r->executions[i];
         out->executions += x->per_step;

@@ -37,6 +37,7 @@ typedef struct replayed {
     bool measured;
     double nodes;                                     /* traced in a step */
     double trace_ms, device_ms, overhead_ms, wall_ms; /* medians of a step */
+    double wall_low_ms, wall_high_ms;                 /* of a tenth of the steps, and of nine */
     int executions;                                   /* of a step */
 } replayed;
 
@@ -64,6 +65,13 @@ typedef struct published_replay {
 double published_device_ms(const published_case *c);
 /* The published wall time minus its tracing, device times and overheads. */
 double published_gap_ms(const published_case *c);
+
+/* Whether X, a replay of C, is not what was set: its steps differ by over PUBLISHED_OFF from their
+ * tracing, device times and overheads, as on a busy machine. Unknown, and false, where these
+ * overlap.
+ */
+#define PUBLISHED_OFF 0.05
+bool published_is_off(const published_case *c, const replayed *x);
 
 void published_print_resnet50(const published_replay *r);
 void published_print_models(const published_replay *r);

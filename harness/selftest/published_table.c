@@ -62,9 +62,24 @@ static void print_busy(const published_replay *r)
     bn_text_free(&sentence);
 }
 
+/* Identifiers of what makes the figures doubtful (new reference). */
+static json_t *noted_json(const published_replay *r)
+{
+    json_t *noted = json_array();
+    bool off = false;
+    for (size_t i = 0; i < PUBLISHED_CASES; i++)
+        off = off || published_is_off(&r->set[i], &r->cases[i]);
+    if (res_interference_busy(&r->interference))
+        json_array_append_new(noted, json_string("machine-busy"));
+    if (off)
+        json_array_append_new(noted, json_string("cases-off"));
+    return noted;
+}
+
 static void print_json(const published_replay *r, json_t *all)
 {
     bn_text sentence = {0};
+    json_object_set_new(all, "noted", noted_json(r));
     put_busy(r, &sentence);
     json_object_set_new(all, "witness",
                         res_interference_to_json(&r->interference,
@@ -73,6 +88,14 @@ static void print_json(const published_replay *r, json_t *all)
     bn_text_free(&sentence);
     cli_json(all);
     json_decref(all);
+}
+
+bool published_is_off(const published_case *c, const replayed *x)
+{
+    double set_ms = c->trace_ms + published_device_ms(c);
+    for (size_t i = 0; i < c->part_count; i++)
+        set_ms += c->parts[i].overhead_ms;
+    return !c->queued && x->measured && fabs(x->wall_ms / set_ms - 1) > PUBLISHED_OFF;
 }
 
 /* ---- ResNet50 --------------------------------------------------------------------------- */
@@ -93,14 +116,16 @@ static json_t *resnet50_json(const published_replay *r)
         const replayed *x = &r->cases[i];
         json_array_append_new(
             rows,
-            json_pack("{ss si s{sf sf sf sf ss sb} sf s{sf sf sf sf si} sf}", "case", c->name,
-                      "graphs", c->graphs, "published", "trace_ms", c->trace_ms, "device_ms",
-                      published_device_ms(c), "overhead_ms", overheads_ms(c), "wall_ms", c->wall_ms,
-                      "wall_source", c->wall_source, "parts_published", (int)c->parts_published,
-                      "set_device_ms", published_device_ms(&r->set[i]), "replayed", "trace_ms",
-                      x->trace_ms, "device_ms", x->device_ms, "overhead_ms", x->overhead_ms,
-                      "wall_ms", x->wall_ms, "executions", x->executions, "unexplained_ms",
-                      c->wall_ms > 0 ? c->wall_ms - x->wall_ms : 0));
+            json_pack("{ss si s{sf sf sf sf ss sb} sf s{sf sf sf sf sf sf si} sf sb}", "case",
+                      c->name, "graphs", c->graphs, "published", "trace_ms", c->trace_ms,
+                      "device_ms", published_device_ms(c), "overhead_ms", overheads_ms(c),
+                      "wall_ms", c->wall_ms, "wall_source", c->wall_source, "parts_published",
+                      (int)c->parts_published, "set_device_ms", published_device_ms(&r->set[i]),
+                      "replayed", "trace_ms", x->trace_ms, "device_ms", x->device_ms, "overhead_ms",
+                      x->overhead_ms, "wall_ms", x->wall_ms, "wall_low_ms", x->wall_low_ms,
+                      "wall_high_ms", x->wall_high_ms, "executions", x->executions,
+                      "unexplained_ms", c->wall_ms > 0 ? c->wall_ms - x->wall_ms : 0, "off",
+                      (int)published_is_off(&r->set[i], x)));
     }
     return json_pack("{ss sf ss? ss? so}", "source", res_published_source, "node_ns", r->node_ns,
                      "estimated_for", r->topology, "estimated_step", r->topology ? r->step : NULL,
@@ -131,7 +156,8 @@ static void put_cases(const published_replay *r, bn_text *out)
         if (c->wall_ms > 0) {
             res_sheet_put(row, "%.2f", c->wall_ms);
             res_sheet_put(row, "%s", c->wall_source);
-            res_sheet_put(row, "%.2f", c->wall_ms - x->wall_ms);
+            res_sheet_put(row, "%.2f%s", c->wall_ms - x->wall_ms,
+                          published_is_off(&r->set[i], x) ? " ?" : "");
             res_sheet_put(row, "%.2f", (c->wall_ms - x->wall_ms) / x->executions);
         }
         while (json_array_size(row) < sizeof columns / sizeof *columns)
@@ -191,6 +217,25 @@ static void print_why(const published_replay *r)
     print_star(r);
 }
 
+/* The cases that were not replayed as they were set. */
+static void print_off(const published_replay *r)
+{
+    bn_text names = {0};
+    for (size_t i = 0; i < PUBLISHED_CASES; i++)
+        if (published_is_off(&r->set[i], &r->cases[i]))
+            bn_text_printf(&names, "%s%s (%.1f to %.1f ms)", names.length ? ", " : "",
+                           r->set[i].name, r->cases[i].wall_low_ms, r->cases[i].wall_high_ms);
+    if (names.length > 0)
+        say(r,
+            "\n?: the replayed step is not what was set, so the rest is no figure of the "
+            "framework: "
+            "%s. In brackets the tenth and the ninetieth percentile of the steps. Replay them on "
+            "an "
+            "idle machine.\n",
+            names.data);
+    bn_text_free(&names);
+}
+
 void published_print_resnet50(const published_replay *r)
 {
     if (r->format == RES_TABLE_JSON) {
@@ -205,8 +250,10 @@ void published_print_resnet50(const published_replay *r)
         print_estimated(r);
     else if (for_people(r))
         print_why(r);
-    if (for_people(r))
+    if (for_people(r)) {
+        print_off(r);
         print_busy(r);
+    }
 }
 
 /* ---- ten models ---------------------------------------------------------------------------- */

@@ -253,6 +253,18 @@ static void explain_member(const worker_group *g, worker_member *m)
     json_decref(lists);
 }
 
+/* Puts the scope that costs most into the record of the first process, if steps are traced. */
+static void put_tracing(const worker_group *g, worker_member *m)
+{
+    const json_t *process = json_object_get(g->about, "process");
+    const bool traced = m->record->step_counters[BN_COUNTER_NODES_TRACED] > 0;
+    json_t *tracing = m->s.instance && traced && json_integer_value(process) <= 1
+                          ? worker_tracing_to_json(&m->s)
+                          : NULL;
+    if (tracing)
+        res_provenance_set(m->record, RES_PROV_TRACING, tracing);
+}
+
 /* Ops that the host has computed for M, with their numbers (new reference); NULL: none. */
 static json_t *host_ops_json(const worker_member *m)
 {
@@ -283,6 +295,7 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
             res_provenance_set(m->record, RES_PROV_HOST_OPS, json_incref(host_ops));
         write_graphs(m);
         worker_timeline_profile(m);
+        put_tracing(g, m);
         json_t *batches = worker_feed_to_json(m->s.feed);
         if (batches)
             res_provenance_set(m->record, RES_PROV_BATCHES, batches);

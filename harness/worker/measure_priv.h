@@ -142,6 +142,12 @@ static inline void worker_annotate_end(worker_member *m)
  * provenance.phases, see results/records/records.h. All members are released by then. */
 void worker_put_phases(const worker_group *g);
 
+/* ---- where a step is traced (tracing.c) ------------------------------------------------- */
+
+/* A record's "tracing" (new reference): the scope with most of it, in eager mode with most ops.
+ * NULL: the step reads values, which no trace alone has, or has no scopes. */
+json_t *worker_tracing_to_json(const worker_session *s);
+
 /* ---- the interference monitor (monitor.c) ----------------------------------------------- */
 
 typedef struct worker_moment {

@@ -46,6 +46,14 @@ typedef enum res_kept {
     RES_KEPT_NEVER    /* a later process of the run compiled all again: none was to be loaded */
 } res_kept;
 
+/* The scope in which most of a step is traced: "encoder.layer.*" stands for all that are numbered.
+ */
+typedef struct res_scope_cost {
+    const char *name; /* a record owns it; "" or NULL: unknown */
+    double share;     /* of tracing; in eager mode, of the executions */
+    double times;     /* scopes of that name that differ in numbers */
+} res_scope_cost;
+
 typedef struct res_doctor_finding {
     res_rule rule;
     size_t row;           /* index into the table's rows */
@@ -63,6 +71,7 @@ typedef struct res_doctor_finding {
     res_kept kept;      /* of TURNS and START */
     const char *folder; /* of these: of --cache-dir, of the row's record, which owns it; "": none.
                            NULL: of other rules */
+    res_scope_cost scope;  /* of TRACING and EXECUTIONS */
     const json_t *batches; /* of VARIANTS: provenance.batches of the row's record, which owns it */
     /* The change and its source location (res_why), of one of the row's records, which owns it;
      * NULL: none has it. And how many more locations it has. */
@@ -119,6 +128,24 @@ typedef struct res_bound_found {
 /* The bound of the steps of ROW that its intervals allow, each at 95 %. Unknown where all processes
  * failed. */
 res_bound_found res_doctor_bound(const res_speedup_row *row);
+
+/* What a user changes in a program of JAX or PyTorch/XLA. */
+typedef enum res_fix {
+    RES_FIX_CAPTURE,   /* one program a step, that is traced once */
+    RES_FIX_SCAN,      /* layers as one loop */
+    RES_FIX_MERGE,     /* one execution a step */
+    RES_FIX_QUEUE,     /* no wait between executions */
+    RES_FIX_ARGUMENTS, /* fewer of them */
+    RES_FIX_LARGER,    /* more work an execution */
+    RES_FIX_AHEAD,     /* no read in each step */
+    RES_FIX_COUNT
+} res_fix;
+const char *res_fix_id(res_fix fix); /* "capture-step", ... */
+/* Appends it for the framework of E; for bench's own steps, for both. */
+void res_fix_put(res_fix fix, const res_experiment *e, bn_text *out);
+/* Those that help a step of ROW with this BOUND, the first one most; 0: it is no bound of the
+ * host's calls. */
+size_t res_doctor_fixes(const res_speedup_row *row, res_bound bound, res_fix list[RES_FIX_COUNT]);
 
 /* The most frequent cause of RULE in the explanation that RECORD keeps: an object as
  * docs/json-record.md has it, which is the record's. NULL: it keeps none, or it has none. *MORE:

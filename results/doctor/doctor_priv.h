@@ -101,6 +101,18 @@ void res_starts_further(const res_speedup_row *row, res_doctor_finding *finding)
 void res_starts_advice(const res_doctor_finding *finding, const res_experiment *experiment,
                        bn_text *out);
 
+/* ---- scopes (fixes.c) -----------------------------------------------------------------------
+ */
+
+/* That of the latest of POOL's records that has one. */
+res_scope_cost res_pool_scope(const res_pool *pool);
+/* res_doctor_rule.further: sets SCOPE. */
+void res_scopes_further(const res_speedup_row *row, res_doctor_finding *finding);
+/* Appends " 93 % of the tracing is in the scope X.", of WHAT ("tracing", "executions"), and how to
+ * trace it once; nothing where it is unknown. */
+void res_scope_put(const res_doctor_finding *c, const res_experiment *e, const char *what,
+                   bn_text *out);
+
 /* ---- explanations (why.c) ---------------------------------------------------------------------
  */
 

@@ -37,10 +37,18 @@ static void put_subject(const res_doctor_finding *c, bn_text *out)
 
 static void put_advice(const res_doctor_finding *c, const res_experiment *e, bn_text *out)
 {
-    (void)c;
-    bn_text_puts(out, strcmp(e->mode, "eager") == 0
-                          ? "Trace the step into one graph (--mode lazy or capture)."
-                          : "Merge the graphs (--graphs 1): remove what breaks them.");
+    const bool eager = strcmp(e->mode, "eager") == 0;
+    bn_text_puts(out, eager ? "Trace the step into one graph (--mode lazy or capture): "
+                            : "Merge the graphs (--graphs 1), and remove what breaks them: ");
+    res_fix_put(eager ? RES_FIX_CAPTURE : RES_FIX_MERGE, e, out);
+    bn_text_puts(out, ".");
+    if (eager)
+        res_scope_put(c, e, "executions", out);
+    if (!res_is_awaited(e))
+        return;
+    bn_text_puts(out, " Or submit them one behind the other (--dispatch queued): ");
+    res_fix_put(RES_FIX_QUEUE, e, out);
+    bn_text_puts(out, ".");
 }
 
 const res_doctor_rule res_rule_executions = {
@@ -49,6 +57,7 @@ const res_doctor_rule res_rule_executions = {
     .count = executions_run,
     .least_share = RES_DOCTOR_SHARE,
     .is_cause = is_cause,
+    .further = res_scopes_further,
     .subject = put_subject,
     .advice = put_advice,
 };

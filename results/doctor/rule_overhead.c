@@ -28,10 +28,15 @@ static void put_advice(const res_doctor_finding *c, const res_experiment *e, bn_
 {
     const bool ours = res_is_ours(e);
     bn_text_printf(out, "Give an execution more to do (%s)%s", ours ? "--batch" : "a larger batch",
-                   c->alone ? ". Steps in flight would hide nothing of it: in most steps the host "
-                              "waits for a value."
-                   : ours   ? ", or keep steps in flight (--in-flight 2)."
-                            : ", or submit the next step before the device finishes this one.");
+                   res_is_awaited(e) ? ", or queue executions (--dispatch queued)."
+                   : c->alone
+                       ? ". Steps in flight would hide nothing of it: in most steps the host "
+                         "waits for a value."
+                   : ours ? ", or keep steps in flight (--in-flight 2)."
+                          : ", or submit the next step before the device finishes this one.");
+    bn_text_puts(out, " In your program, ");
+    res_fix_put(c->alone ? RES_FIX_AHEAD : RES_FIX_LARGER, e, out);
+    bn_text_puts(out, ".");
 }
 
 const res_doctor_rule res_rule_overhead = {

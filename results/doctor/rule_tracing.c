@@ -43,6 +43,7 @@ static double hidden(const res_speedup_row *row, double cost_ns)
 {
     const double device_ns = res_cost_device_of_row(row);
     const bool may = res_is_ours(&row->record->experiment) &&
+                     !res_is_awaited(&row->record->experiment) &&
                      row->record->experiment.in_flight <= 1 && !res_step_alone(row);
     return may && isfinite(device_ns) ? fmin(cost_ns, device_ns) : (double)NAN;
 }
@@ -50,6 +51,7 @@ static double hidden(const res_speedup_row *row, double cost_ns)
 static void set_hidden(const res_speedup_row *row, res_doctor_finding *finding)
 {
     finding->hidden_ns = hidden(row, finding->cost_ns.estimate);
+    res_scopes_further(row, finding);
 }
 
 static void put_subject(const res_doctor_finding *c, bn_text *out)
@@ -66,7 +68,12 @@ static void put_advice_on_a_framework(const res_experiment *e, bn_text *out)
                        "torch.compile(backend=\"openxla\")): no later step traces it again.",
                        strcmp(e->phase, "train") == 0 ? "dynamo-step" : "dynamo");
     else
-        bn_text_puts(out, "Let the framework capture the step, so that no later step traces it.");
+        bn_text_puts(out, "Let the framework capture the step, so that no later step traces it");
+    if (strcmp(e->front_end, "pytorch-xla") != 0) {
+        bn_text_puts(out, ": ");
+        res_fix_put(RES_FIX_CAPTURE, e, out);
+        bn_text_puts(out, ".");
+    }
 }
 
 static void put_advice(const res_doctor_finding *c, const res_experiment *e, bn_text *out)
@@ -79,6 +86,12 @@ static void put_advice(const res_doctor_finding *c, const res_experiment *e, bn_
                           ? "The capture's guards fail, so the step is traced again: do not read "
                             "what differs in each step, and keep types and arguments."
                           : "Capture the step (--mode capture): it then checks its guards only.");
+    if (strcmp(e->mode, "capture") != 0) {
+        bn_text_puts(out, " In your program, ");
+        res_fix_put(RES_FIX_CAPTURE, e, out);
+        bn_text_puts(out, ".");
+    }
+    res_scope_put(c, e, "tracing", out);
     if (isfinite(c->hidden_ns))
         bn_text_printf(out,
                        " Steps in flight (--in-flight 2) hide up to %s of it behind the device.",

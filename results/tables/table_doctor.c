@@ -71,6 +71,29 @@ static void put_detail(const res_bound_found *found, bn_text *out)
     bn_text_printf(out, "%s)", reason);
 }
 
+/* What to change in steps that are dispatch-bound, a line each change that a row of SPEEDUP wants;
+ * findings name those of the other bounds. */
+static void put_fixes(const res_speedup *speedup, res_format format, bn_text *out)
+{
+    bool said[RES_FIX_COUNT] = {false};
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        res_fix list[RES_FIX_COUNT];
+        const bool bound = row->pool.count > 0 && res_doctor_bound(row).bound == RES_BOUND_DISPATCH;
+        const size_t count = bound ? res_doctor_fixes(row, RES_BOUND_DISPATCH, list) : 0;
+        for (size_t k = 0; k < count; k++) {
+            bn_text text = {0};
+            bn_text_printf(&text, "dispatch-bound, %s: ", res_fix_id(list[k]));
+            res_fix_put(list[k], &row->record->experiment, &text);
+            bn_text_puts(&text, ".");
+            if (!said[list[k]])
+                res_put_note(out, format, text.data);
+            said[list[k]] = true;
+            bn_text_free(&text);
+        }
+    }
+}
+
 /* A line for each verdict: "device-bound: bert train lazy (device 95 % [93, 97])". */
 static void put_verdicts(const res_speedup *speedup, res_format format, bn_text *out)
 {
@@ -206,11 +229,33 @@ static json_t *finding_json(const res_speedup *speedup, const res_doctor_finding
     json_object_set_new(object, "share", res_json_real(c->share));
     json_object_set_new(object, "count", res_json_real(c->count));
     json_object_set_new(object, "hidden_ns", res_json_real(c->hidden_ns));
+    json_object_set_new(object, "scope",
+                        c->scope.name && c->scope.name[0]
+                            ? json_pack("{so so so}", "name", res_json_text(c->scope.name), "share",
+                                        res_json_real(c->scope.share), "times",
+                                        res_json_real(c->scope.times))
+                            : json_null());
     json_object_set_new(object, "batches", c->batches ? json_deep_copy(c->batches) : json_null());
     bn_text_free(&subject);
     bn_text_free(&where);
     bn_text_free(&advice);
     return object;
+}
+
+/* [{"id", "text"}] (new reference). */
+static json_t *fixes_json(const res_speedup_row *row, res_bound bound)
+{
+    res_fix list[RES_FIX_COUNT];
+    json_t *array = json_array();
+    const size_t count = row->pool.count > 0 ? res_doctor_fixes(row, bound, list) : 0;
+    for (size_t i = 0; i < count; i++) {
+        bn_text text = {0};
+        res_fix_put(list[i], &row->record->experiment, &text);
+        json_array_append_new(array, json_pack("{ss so}", "id", res_fix_id(list[i]), "text",
+                                               res_json_text(text.data ? text.data : "")));
+        bn_text_free(&text);
+    }
+    return array;
 }
 
 static void put_json(const res_speedup *speedup, const res_doctor_finding *list, size_t count,
@@ -232,6 +277,7 @@ static void put_json(const res_speedup *speedup, const res_doctor_finding *list,
         json_object_set_new(object, "verdict", json_string(res_bound_name(found.bound)));
         json_object_set_new(object, "verdict_reason",
                             json_string(res_bound_reason_name(found.reason)));
+        json_object_set_new(object, "fixes", fixes_json(&speedup->rows[i], found.bound));
         json_array_append_new(goodputs, object);
     }
     json_t *all = json_pack("{so so}", "complaints", complaints, "goodput", goodputs);
@@ -254,6 +300,8 @@ void res_table_doctor(const res_collection *all, res_format format, bn_text *out
         put_grid(&speedup, list, *count, format, out);
     if (format != RES_TABLE_JSON && format != RES_TABLE_CSV)
         put_verdicts(&speedup, format, out);
+    if (format != RES_TABLE_JSON && format != RES_TABLE_CSV)
+        put_fixes(&speedup, format, out);
     free(list);
     res_speedup_free(&speedup);
 }

@@ -16,7 +16,13 @@ report "in JSON" "$(
 w = records["witness"]
 assert w["busy"] is True and w["busiest"] in ("resnet50 lazy, 1 graph", "resnet50 capture, 5 graphs",
     "resnet50 capture, 3 graphs", "resnet50 capture, 1 graph"), w
-assert w["others_share"] > 0.1 and w["sentence"], w'
+assert w["others_share"] > 0.1 and w["sentence"], w
+assert "machine-busy" in records["noted"], records["noted"]
+cases = records["cases"]
+assert ("cases-off" in records["noted"]) == any(c["off"] for c in cases), records
+for c in cases:
+    assert c["off"] or c["case"] == "the same, queued" or c["unexplained_ms"] > 0, c
+    assert c["replayed"]["wall_low_ms"] <= c["replayed"]["wall_ms"] <= c["replayed"]["wall_high_ms"], c'
 )"
 run replay resnet50 --store "$store"
 report "in text" "$(
