@@ -13,8 +13,8 @@ enum { SEND = 20 * US, CALL = 10 * US, ROW = 100 * US, BETWEEN = 300 * US, COMPI
 
 #define MOST_SIZES 64
 
-/* COUNT requests, of SIZES[i % SIZES_COUNT] rows each and of COLUMNS; NOISE varies the device's time,
- * as a share of it. */
+/* COUNT requests, of SIZES[i % SIZES_COUNT] rows each and of COLUMNS; NOISE varies the device's
+ * time, as a share of it. */
 typedef struct serving {
     uint64_t sizes[MOST_SIZES], columns[MOST_SIZES];
     unsigned size_count, count;
@@ -169,9 +169,8 @@ static void sizes_beyond_the_measured_are_unknown(void **state)
 static void sizes_between_the_measured_are_interpolated(void **state)
 {
     (void)state;
-    const serving loop = {.sizes = {5, 6, 7, 9, 11, 13, 14, 17, 100},
-                          .size_count = 9,
-                          .count = 180};
+    const serving loop = {
+        .sizes = {5, 6, 7, 9, 11, 13, 14, 17, 100}, .size_count = 9, .count = 180};
     seen s = see_serving(&loop);
     const rec_shapes *shapes = s.checkup.shapes;
     rec_padding eight = {.to = "powers-of-two"};
@@ -316,7 +315,8 @@ static void buckets_add_least(void **state)
     gsl_rng_free(random);
 }
 
-/* ---- the interval ------------------------------------------------------------------------------ */
+/* ---- the interval ------------------------------------------------------------------------------
+ */
 
 /* Of 100 recordings whose times are known but for noise of 10 %, at least 90 intervals hold. */
 static void intervals_of_the_change_hold(void **state)
