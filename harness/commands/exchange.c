@@ -174,7 +174,7 @@ static bn_code read_recording(const import_options *own, const char *path, res_r
         code = rec_steps_find(recording, &options, &steps, st);
     if (code == BN_OK)
         code = rec_record_make(recording, steps, &naming, record, st);
-    if (code == BN_OK && steps->variant != REC_NONE) {
+    if (code == BN_OK && steps->variants > 0) {
         rec_chosen_put(steps, variant);
         bn_text_printf(variant, "; %zu steady steps are of the others", steps->of_others);
     }
@@ -286,7 +286,9 @@ const cli_command command_import = {
     .output = AT(output),
     .rows = import_rows,
     .row_count = sizeof import_rows / sizeof *import_rows,
-    .groups = {{.table = job_recorded_table, .offset = AT(recorded), .rows = JOB_RECORDED_STEP | JOB_RECORDED_VARIANT},
+    .groups = {{.table = job_recorded_table,
+                .offset = AT(recorded),
+                .rows = JOB_RECORDED_STEP | JOB_RECORDED_VARIANT},
                {.table = cli_output_table,
                 .offset = AT(output),
                 .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE}},

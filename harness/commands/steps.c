@@ -247,7 +247,7 @@ static void put_program(const rec_steps *steps, const rec_step_program *p, bool 
 static size_t program_columns(res_sheet_column list[PROGRAM_COLUMNS], bool profiled, bool varies)
 {
     static const res_sheet_column all[PROGRAM_COLUMNS] = {
-        {"program", false},  {"times", true},  {"variants", true}, {"kernels", true},
+        {"program", false}, {"times", true},  {"variants", true}, {"kernels", true},
         {"overhead", true}, {"device", true}, {"call", true},     {"gap", true},
         {"in", true},       {"out", true}};
     size_t count = 0;
@@ -273,7 +273,8 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
         if (whole || is_among(shown, count, i))
             put_program(steps, &steps->programs[i], whole, rows);
     res_sheet_column columns[PROGRAM_COLUMNS];
-    res_sheet_write(columns, program_columns(columns, profiled, has_variants(steps)), rows, format, out);
+    res_sheet_write(columns, program_columns(columns, profiled, has_variants(steps)), rows, format,
+                    out);
     if (!whole && steps->program_count > MOST_PROGRAMS)
         bn_text_printf(out, "and %zu programs more\n", steps->program_count - MOST_PROGRAMS);
     json_decref(rows);
@@ -357,9 +358,9 @@ static bool is_frequent(const rec_requests *r, size_t index)
 static void put_requests(const rec_steps *steps, const rec_requests *r, res_format format,
                          bn_text *out)
 {
-    static const res_sheet_column columns[] = {{"requests", false}, {"count", true}, {"p50", true},
-                                               {"p90", true},       {"p99", true},
-                                               {"compile", true}};
+    static const res_sheet_column columns[] = {{"requests", false}, {"count", true},
+                                               {"p50", true},       {"p90", true},
+                                               {"p99", true},       {"compile", true}};
     const bool whole = !res_format_is_text(format);
     json_t *rows = json_array();
     put_latency(rows, "all", &r->latency, (double)r->compile_ns);

@@ -63,8 +63,8 @@ static bool goes_on(const rec_process *p, const uint32_t *order, size_t count)
 }
 
 /* The executions of a steady step of the usual length that is followed by one like it, searched
- * from the middle on; NULL: none. Of a program with variants, one that another variant follows does,
- * too. */
+ * from the middle on; NULL: none. Of a program with variants, one that another variant follows
+ * does, too. */
 static const uint32_t *choose_step(const rec_steps *steps)
 {
     const uint32_t *next_best = NULL;
@@ -74,7 +74,7 @@ static const uint32_t *choose_step(const rec_steps *steps)
         if (n == steps->executions_per_step && s->first + 2 * n <= steps->order_count &&
             comes_again(steps->process, steps->order + s->first, n))
             return steps->order + s->first;
-        if (!next_best && steps->variant != REC_NONE && n == steps->executions_per_step &&
+        if (!next_best && steps->variants > 0 && n == steps->executions_per_step &&
             s->first + 2 * n <= steps->order_count &&
             goes_on(steps->process, steps->order + s->first, n))
             next_best = steps->order + s->first;
@@ -376,14 +376,13 @@ static json_t *recorded_json(const making *m)
 {
     const rec_process *p = m->process;
     const job_step *s = m->step;
-    return json_pack("{ss sI sI sI so so sb so sI}", "framework", p->framework, "pid", (json_int_t)p->pid,
-                     "steps", (json_int_t)m->steps->count, "executions_per_step",
-                     (json_int_t)m->steps->executions_per_step, "wall_ns",
+    return json_pack("{ss sI sI sI so so sb so sI}", "framework", p->framework, "pid",
+                     (json_int_t)p->pid, "steps", (json_int_t)m->steps->count,
+                     "executions_per_step", (json_int_t)m->steps->executions_per_step, "wall_ns",
                      res_json_real(s->wall_ns), "device_ns", res_json_real(s->device_ns), "chosen",
                      m->steps->how == REC_FOUND_PROGRAM, "variant",
-                     m->steps->variant == REC_NONE
-                         ? json_null()
-                         : json_string(p->programs[m->steps->variant].hash),
+                     m->steps->variants == 0 ? json_null()
+                                             : json_string(p->programs[m->steps->variant].hash),
                      "variants", (json_int_t)m->steps->variants);
 }
 
@@ -558,11 +557,10 @@ static bn_code describe(job_step *s, const rec_recording *recording, const rec_s
 
 bn_code job_step_read(const job_recorded *recorded, job_step *s, bn_status *st)
 {
-    const rec_options wanted = {
-        .pid = (uint32_t)recorded->process,
-        .device = -1,
-        .step_program = recorded->step_program,
-        .variant = recorded->variant ? recorded->variant : ""};
+    const rec_options wanted = {.pid = (uint32_t)recorded->process,
+                                .device = -1,
+                                .step_program = recorded->step_program,
+                                .variant = recorded->variant ? recorded->variant : ""};
     const char *cost = recorded->cost ? recorded->cost : "recorded";
     const char *by_name = "with --process or as \"process\" in a suite";
     rec_recording *recording = NULL;

@@ -31,10 +31,9 @@ static bool is_case(const cli_call *call)
 
 static bn_code check(void *options, const cli_call *call, bn_status *st)
 {
-    static const char *const of_recordings[] = {"runtime",  "runtime-option", "processes",
-                                                "separate", "min-time",       "model",
-                                                "process",  "step-program",   "cost",
-                                                "variant"};
+    static const char *const of_recordings[] = {
+        "runtime", "runtime-option", "processes",    "separate", "min-time",
+        "model",   "process",        "step-program", "cost",     "variant"};
     bn_code code = BN_OK;
     (void)options;
     for (size_t i = 0; i < sizeof of_recordings / sizeof *of_recordings && code == BN_OK; i++)

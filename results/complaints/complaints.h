@@ -64,8 +64,8 @@ typedef struct rec_padding {
     int64_t buckets[REC_MOST_BUCKETS];
     size_t count;
     double compile_saved_ns; /* of the recording */
-    res_interval change_ns;  /* of the mean time of rec_variants, below 0 where it gets shorter; NaN:
-                              * unknown */
+    res_interval change_ns; /* of the mean time of rec_variants, below 0 where it gets shorter; NaN:
+                             * unknown */
 } rec_padding;
 
 /* The variants of the steps' program, and what padding would do. */

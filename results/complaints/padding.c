@@ -41,7 +41,8 @@ static size_t list_powers(const rec_variants *v, int64_t *buckets)
     size_t count = 0;
     for (size_t i = 0; i < v->count; i++) {
         const int64_t power = power_above(v->list[i].value);
-        if (count > 0 && buckets[(count < REC_MOST_BUCKETS ? count : REC_MOST_BUCKETS) - 1] == power)
+        if (count > 0 &&
+            buckets[(count < REC_MOST_BUCKETS ? count : REC_MOST_BUCKETS) - 1] == power)
             continue;
         if (count < REC_MOST_BUCKETS)
             buckets[count] = power;
@@ -54,7 +55,8 @@ static size_t list_powers(const rec_variants *v, int64_t *buckets)
 static double added(const double *counts, const double *sums, const rec_variants *v, size_t from,
                     size_t to)
 {
-    return (counts[to + 1] - counts[from]) * (double)v->list[to].value - (sums[to + 1] - sums[from]);
+    return (counts[to + 1] - counts[from]) * (double)v->list[to].value -
+           (sums[to + 1] - sums[from]);
 }
 
 /* Fills BUCKETS with the WANTED sizes of V to which all are padded with least added. False without
@@ -63,8 +65,8 @@ static bool choose_buckets(const rec_variants *v, size_t wanted, int64_t *bucket
 {
     const size_t n = v->count;
     double *counts = calloc(n + 1, sizeof *counts), *sums = calloc(n + 1, sizeof *sums);
-    double *best = calloc(n * wanted, sizeof *best);      /* [bucket][size]: that is its last */
-    uint32_t *from = calloc(n * wanted, sizeof *from);    /* the first one of that bucket */
+    double *best = calloc(n * wanted, sizeof *best);   /* [bucket][size]: that is its last */
+    uint32_t *from = calloc(n * wanted, sizeof *from); /* the first one of that bucket */
     const bool made = counts && sums && best && from;
     for (size_t i = 0; made && i < n; i++) {
         counts[i + 1] = counts[i] + v->list[i].executions;
@@ -96,7 +98,8 @@ static bool choose_buckets(const rec_variants *v, size_t wanted, int64_t *bucket
 
 /* ---- times ---------------------------------------------------------------------------------- */
 
-/* Adds SHARE of the time of SIZE to WEIGHTS, which V's measured times have. False: it is unknown. */
+/* Adds SHARE of the time of SIZE to WEIGHTS, which V's measured times have. False: it is unknown.
+ */
 static bool add_time(const rec_variants *v, int64_t size, double share, double *weights)
 {
     size_t below = v->count, above = v->count;
@@ -204,7 +207,8 @@ bool rec_padding_find(const rec_variants *v, rec_padding ways[2], size_t *count)
     return made;
 }
 
-/* ---- the variants of a checkup ---------------------------------------------------------------- */
+/* ---- the variants of a checkup ----------------------------------------------------------------
+ */
 
 /* The program that steps are of: where nothing says, the one that takes the device longest. */
 static uint32_t main_program(const rec_steps *s)
@@ -214,8 +218,8 @@ static uint32_t main_program(const rec_steps *s)
         if (!best || s->programs[i].device_step_ns > best->device_step_ns)
             best = &s->programs[i];
     return s->mark_program < s->process->program_count ? s->mark_program
-           : best                                       ? best->program
-                                                        : REC_NONE;
+           : best                                      ? best->program
+                                                       : REC_NONE;
 }
 
 bool rec_shapes_find(const rec_steps *steps, rec_shapes *shapes)
@@ -309,7 +313,8 @@ void rec_shapes_put(const rec_steps *steps, const rec_shapes *shapes, bn_text *o
                        v->dimension, v->others, v->others == 1 ? "" : "s");
 }
 
-/* ---- advice ----------------------------------------------------------------------------------- */
+/* ---- advice -----------------------------------------------------------------------------------
+ */
 
 static void put_sizes(const rec_padding *way, bn_text *out)
 {
@@ -325,8 +330,9 @@ static void put_change(const rec_shapes *shapes, const rec_padding *way, bn_text
     const double change = way->change_ns.estimate;
     const char *of = shapes->variants.of_requests ? "request" : "execution";
     if (!isfinite(change)) {
-        bn_text_printf(out, "; what it adds to the mean %s is unknown, since larger sizes were "
-                            "not measured",
+        bn_text_printf(out,
+                       "; what it adds to the mean %s is unknown, since larger sizes were "
+                       "not measured",
                        of);
         return;
     }
@@ -357,7 +363,8 @@ void rec_padding_put(const rec_shapes *shapes, bn_text *out)
     }
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------
+ */
 
 static json_t *ways_json(const rec_shapes *shapes)
 {
@@ -406,15 +413,13 @@ json_t *rec_shapes_json(const rec_steps *steps, const rec_shapes *shapes)
     if (v->count < 2)
         return json_null();
     const char *name = steps->process->programs[v->list[0].program].name;
-    return json_pack("{s:s%, s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:s, s:o, s:o}", "program", name,
-                     rec_stem(name), "varies", rec_varying_name(v->varying), "argument",
-                     index_json(v->argument), "dimension",
-                     index_json(v->varying == REC_VARYING_TYPE ? REC_NONE : v->dimension),
-                     "following", (json_int_t)v->following, "repeated", (json_int_t)v->repeated,
-                     "least", v->list[0].value < 0 ? json_null() : json_integer(v->list[0].value),
-                     "most",
-                     v->list[0].value < 0 ? json_null()
-                                          : json_integer(v->list[v->count - 1].value),
-                     "time_of", v->of_requests ? "request" : "execution", "variants",
-                     variants_json(steps, v), "padding", ways_json(shapes));
+    return json_pack(
+        "{s:s%, s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:s, s:o, s:o}", "program", name, rec_stem(name),
+        "varies", rec_varying_name(v->varying), "argument", index_json(v->argument), "dimension",
+        index_json(v->varying == REC_VARYING_TYPE ? REC_NONE : v->dimension), "following",
+        (json_int_t)v->following, "repeated", (json_int_t)v->repeated, "least",
+        v->list[0].value < 0 ? json_null() : json_integer(v->list[0].value), "most",
+        v->list[0].value < 0 ? json_null() : json_integer(v->list[v->count - 1].value), "time_of",
+        v->of_requests ? "request" : "execution", "variants", variants_json(steps, v), "padding",
+        ways_json(shapes));
 }

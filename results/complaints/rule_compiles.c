@@ -32,8 +32,7 @@ static bool has_many_shapes(const rec_shapes *shapes)
     if (v->varying == REC_VARYING_SEVERAL || v->varying == REC_VARYING_TYPE)
         return v->count >= LEAST_SEVERAL;
     return v->varying == REC_VARYING_DIMENSION && v->count >= LEAST_SHAPES &&
-           shapes->way_count > 0 &&
-           (double)shapes->ways[0].count <= PADDED * (double)v->count;
+           shapes->way_count > 0 && (double)shapes->ways[0].count <= PADDED * (double)v->count;
 }
 
 /* Shapes that a program compiles where they come first, between steps, and that only repeat in the
@@ -51,7 +50,8 @@ static bool check_early(rec_checking *c)
     const rec_variants *v = &shapes.variants;
     const double steps = (double)(s->marks - 1);
     uint32_t compiles = 0;
-    const double sum = found && has_many_shapes(&shapes) ? rec_variants_cost(p, v, from, to, &compiles) : 0;
+    const double sum =
+        found && has_many_shapes(&shapes) ? rec_variants_cost(p, v, from, to, &compiles) : 0;
     const res_interval each = {sum / steps, (double)NAN, (double)NAN};
     const double mean_ns = (double)(to - from) / steps;
     rec_variants_free(&shapes.variants);

@@ -29,8 +29,9 @@ static bool same(const res_record *stored, const res_record *record)
     const res_experiment *a = &stored->experiment, *b = &record->experiment;
     return alike(stored, record, RES_PROV_RECORDING_PID) &&
            alike(stored, record, RES_PROV_RECORDING_EPOCH) &&
-           alike(stored, record, RES_PROV_RECORDING_PROGRAM) && same_variant(stored, record) && strcmp(a->model, b->model) == 0 &&
-           strcmp(a->phase, b->phase) == 0 && strcmp(a->mode, b->mode) == 0;
+           alike(stored, record, RES_PROV_RECORDING_PROGRAM) && same_variant(stored, record) &&
+           strcmp(a->model, b->model) == 0 && strcmp(a->phase, b->phase) == 0 &&
+           strcmp(a->mode, b->mode) == 0;
 }
 
 /* Whether a profile tells of its executions. */

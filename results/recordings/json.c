@@ -74,8 +74,7 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
         "devices", count(program->devices), "flops", res_json_real(program->flops), "bytes",
         res_json_real(program->bytes), "compiles", count(program->compiles), "compile_ns",
         count(program->compile_ns), "variants", count(row->variants), "least_device_ns",
-        res_json_real(row->least_device_ns), "most_device_ns",
-        res_json_real(row->most_device_ns));
+        res_json_real(row->least_device_ns), "most_device_ns", res_json_real(row->most_device_ns));
 }
 
 /* ---- threads ---------------------------------------------------------------------------- */

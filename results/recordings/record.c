@@ -386,7 +386,7 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
         p->epoch_ns <= INT64_MAX ? (json_int_t)p->epoch_ns : (json_int_t)-1, "step_program",
         naming->step_program ? res_json_text(naming->step_program) : json_null(), "profile",
         profile_json(&p->profile), "variant",
-        steps->variant == REC_NONE ? json_null() : json_string(p->programs[steps->variant].hash),
+        steps->variants == 0 ? json_null() : json_string(p->programs[steps->variant].hash),
         "variants", (json_int_t)steps->variants, "steps_of_others", (json_int_t)steps->of_others);
 }
 

@@ -530,7 +530,7 @@ typedef struct rec_steps {
     uint32_t cycle;
     bool kept; /* what compiles or warms up is in the list, too: KEEP_WARMUP */
     /* With rec_options.variant: the one (index of the program) that all steps of the list have, of
-     * how many, and the steady steps of the others. REC_NONE: none was chosen. */
+     * how many (0: none was chosen), and the steady steps of the others. */
     uint32_t variant, variants;
     size_t of_others;
     rec_run run;
@@ -644,15 +644,15 @@ typedef struct rec_variants {
     rec_varying varying;
     /* Of the first argument that changes; REC_NONE: none, or of DIMENSION that there is none. */
     uint32_t argument, dimension;
-    uint32_t following;  /* further dimensions that follow from it */
-    uint32_t others;     /* further arguments that change, of SEVERAL and TYPE */
-    uint32_t repeated;   /* variants with the types of another one: their code differs, too */
-    bool of_requests;    /* TIME_NS is of requests that compile nothing; else of device times, without
-                          * the first execution of each variant */
-    double spread;       /* standard deviation of one of these times, as a share of its median; NaN:
-                          * unknown */
-    uint32_t spread_of;  /* degrees of freedom of it */
-    uint32_t *first;     /* [count]: a first execution of each, as LIST is ordered */
+    uint32_t following; /* further dimensions that follow from it */
+    uint32_t others;    /* further arguments that change, of SEVERAL and TYPE */
+    uint32_t repeated;  /* variants with the types of another one: their code differs, too */
+    bool of_requests; /* TIME_NS is of requests that compile nothing; else of device times, without
+                       * the first execution of each variant */
+    double spread;    /* standard deviation of one of these times, as a share of its median; NaN:
+                       * unknown */
+    uint32_t spread_of; /* degrees of freedom of it */
+    uint32_t *first;    /* [count]: a first execution of each, as LIST is ordered */
 } rec_variants;
 
 struct rec_requests;
@@ -668,8 +668,8 @@ void rec_variants_free(rec_variants *variants);
 void rec_variant_put(const rec_steps *steps, const rec_variants *variants, size_t index,
                      bn_text *out);
 
-/* Appends which variant STEPS were chosen to have: "f32[17,512] (hash 0123abcd), one of 32"; nothing
- * where none was. */
+/* Appends which variant STEPS were chosen to have: "f32[17,512] (hash 0123abcd), one of 32";
+ * nothing where none was. */
 void rec_chosen_put(const rec_steps *steps, bn_text *out);
 /* Appends its name for tables: the type that changes, else its hash. */
 void rec_chosen_name(const rec_steps *steps, bn_text *out);

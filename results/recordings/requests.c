@@ -21,15 +21,15 @@
 #include <string.h>
 
 /* Requests that a percentile needs: one of them is beyond it. */
-#define LEAST_P90 10
-#define LEAST_P99 100
+#define LEAST_P90  10
+#define LEAST_P99  100
 /* Views of views that are followed to the buffer that an execution made. */
 #define MOST_VIEWS 8
 /* Where fewer requests have ended after their thread's next one's begin, there is no queue: their
  * results were read before, and the plugin told their completion late. In a queue, most have. */
 #define QUEUE      0.5
 /* A buffer that several requests take, or none. */
-#define SHARED (REC_NONE - 1)
+#define SHARED     (REC_NONE - 1)
 
 typedef struct finder {
     const rec_steps *s;
@@ -37,12 +37,12 @@ typedef struct finder {
     uint32_t *request_of; /* [execution]: REC_NONE: of none */
     uint32_t *taker;      /* [buffer]: the one request that takes it; SHARED; REC_NONE: none */
     uint32_t *first;      /* [program]: its first execution */
-    uint64_t *last_end;   /* [thread]: of its last execution so far; then its next request's begin */
-    uint64_t *since;      /* [request]: nothing before is its own */
-    uint64_t *calls;      /* [request]: begin of its last execution */
-    uint32_t *thread;     /* [request] */
-    uint64_t *next;       /* [request]: begin of its thread's next one */
-    uint64_t *done;       /* [request]: when all its executions had ended; 0: unknown */
+    uint64_t *last_end; /* [thread]: of its last execution so far; then its next request's begin */
+    uint64_t *since;    /* [request]: nothing before is its own */
+    uint64_t *calls;    /* [request]: begin of its last execution */
+    uint32_t *thread;   /* [request] */
+    uint64_t *next;     /* [request]: begin of its thread's next one */
+    uint64_t *done;     /* [request]: when all its executions had ended; 0: unknown */
     uint64_t *read, *late; /* [request]: the last end of its reads before NEXT, and of all */
 } finder;
 
@@ -88,6 +88,12 @@ static bool make_finder(finder *f, const rec_steps *s)
     return true;
 }
 
+/* Where LAST_END has THREAD; all that are unknown share the last place. */
+static size_t place_of(const finder *f, uint32_t thread)
+{
+    return thread < f->p->thread_count ? thread : f->p->thread_count;
+}
+
 /* ---- whose executions and buffers --------------------------------------------------------- */
 
 /* The executions of request R end before this position. */
@@ -116,7 +122,7 @@ static void take_executions(finder *f, const rec_names *names, rec_requests *out
         bool named = false, ended = true;
         for (; at < s->begins[r]; at++) {
             const rec_execution *e = &f->p->executions[s->order[at]];
-            f->last_end[e->thread] = e->end_ns;
+            f->last_end[place_of(f, e->thread)] = e->end_ns;
         }
         const uint32_t begin = at;
         for (; at < end_of(s, r); at++) {
@@ -134,10 +140,10 @@ static void take_executions(finder *f, const rec_names *names, rec_requests *out
         }
         f->done[r] = ended ? f->done[r] : 0;
         request->begin_ns = f->p->executions[s->order[begin]].begin_ns;
-        f->since[r] = f->last_end[f->thread[r]];
+        f->since[r] = f->last_end[place_of(f, f->thread[r])];
         for (uint32_t i = begin; i < at; i++) {
             const rec_execution *e = &f->p->executions[s->order[i]];
-            f->last_end[e->thread] = e->end_ns;
+            f->last_end[place_of(f, e->thread)] = e->end_ns;
         }
     }
 }
@@ -184,8 +190,8 @@ static uint32_t request_after(const finder *f, uint32_t thread, uint64_t time)
 /* The request that CALL, a compilation, is of; the number of all: of none. */
 static uint32_t compiled_for(const finder *f, const rec_call *call)
 {
-    const uint32_t execution = call->program < f->p->program_count ? f->first[call->program]
-                                                                    : REC_NONE;
+    const uint32_t execution =
+        call->program < f->p->program_count ? f->first[call->program] : REC_NONE;
     const uint32_t own = execution == REC_NONE ? REC_NONE : f->request_of[execution];
     if (own != REC_NONE && call->begin_ns >= f->since[own] && call->begin_ns <= f->calls[own])
         return own;
@@ -236,11 +242,11 @@ static void take_calls(finder *f, rec_requests *out)
                 begin_with(&out->list[r], call->begin_ns);
         }
     }
-    for (size_t i = 0; i < f->p->thread_count; i++)
+    for (size_t i = 0; i <= f->p->thread_count; i++)
         f->last_end[i] = UINT64_MAX;
     for (size_t r = out->count; r-- > 0;) {
-        f->next[r] = f->last_end[f->thread[r]];
-        f->last_end[f->thread[r]] = out->list[r].begin_ns;
+        f->next[r] = f->last_end[place_of(f, f->thread[r])];
+        f->last_end[place_of(f, f->thread[r])] = out->list[r].begin_ns;
     }
 }
 
@@ -342,8 +348,8 @@ static int by_time(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Most requests in flight at once, and the time between those that do not overlap. ROOM is for three
- * values of each. */
+/* Most requests in flight at once, and the time between those that do not overlap. ROOM is for
+ * three values of each. */
 static void count_flights(rec_requests *out, uint64_t *room)
 {
     uint64_t *begins = room, *ends = room + out->count, *between = room + 2 * out->count;
@@ -367,7 +373,7 @@ static void count_flights(rec_requests *out, uint64_t *room)
     out->between_ns = res_quantile(between, pauses, 0.5);
 }
 
-/* Latencies of requests of PROGRAM, of all where it is REC_NONE, into ROOM. */
+/* A latency, and of which program. */
 typedef struct taken {
     uint32_t program;
     uint64_t ns;
@@ -553,15 +559,15 @@ static json_t *shapes_json(const rec_steps *steps, const rec_requests *r)
 
 static json_t *made_json(const rec_steps *steps, const rec_requests *r)
 {
-    json_t *o = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:s, s:o}", "count",
-        (json_int_t)r->count, "told_late", (json_int_t)r->told_late,
-        "compiling", (json_int_t)r->compiling, "compile_ns", (json_int_t)r->compile_ns, "queued",
-        (json_int_t)r->queued, "unended", (json_int_t)r->unended, "at_once",
-        (json_int_t)r->at_once, "window_ns", res_json_real(r->window_ns), "per_second",
-        res_json_real((double)r->latency.count / (r->window_ns / 1e9)), "between_ns",
-        res_json_real(r->between_ns), "varies", rec_varying_name(r->variants.varying), "shapes",
-        shapes_json(steps, r));
+    json_t *o =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:s, s:o}", "count",
+                  (json_int_t)r->count, "told_late", (json_int_t)r->told_late, "compiling",
+                  (json_int_t)r->compiling, "compile_ns", (json_int_t)r->compile_ns, "queued",
+                  (json_int_t)r->queued, "unended", (json_int_t)r->unended, "at_once",
+                  (json_int_t)r->at_once, "window_ns", res_json_real(r->window_ns), "per_second",
+                  res_json_real((double)r->latency.count / (r->window_ns / 1e9)), "between_ns",
+                  res_json_real(r->between_ns), "varies", rec_varying_name(r->variants.varying),
+                  "shapes", shapes_json(steps, r));
     set_latency(o, &r->latency);
     return o;
 }

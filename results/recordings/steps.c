@@ -631,7 +631,7 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
     rec_names names = {0};
     uint32_t device = 0;
     *steps = NULL;
-    s->unclear = s->mark_program = s->variant = REC_NONE;
+    s->unclear = s->mark_program = REC_NONE;
     s->sequence = q;
     bn_code code = choose_process(recording, options, &s->process, st);
     if (code == BN_OK)

@@ -296,8 +296,8 @@ static void fill_times(rec_variants *v, const timed *list, size_t count, double 
     v->spread_of = (uint32_t)(spread - variants);
     v->spread = (double)NAN;
     if (spread > variants)
-        v->spread = NORMAL * res_median(room, spread) *
-                    sqrt((double)spread / (double)(spread - variants));
+        v->spread =
+            NORMAL * res_median(room, spread) * sqrt((double)spread / (double)(spread - variants));
 }
 
 static bool time_variants(const rec_steps *s, const rec_requests *requests, const uint32_t *first,
@@ -345,8 +345,8 @@ static void tell_difference(const rec_process *p, rec_variants *v)
         tell_argument(p, v, a);
 }
 
-bn_code rec_variants_make(const rec_steps *steps, uint32_t program,
-                          const rec_requests *requests, rec_variants *variants, bn_status *st)
+bn_code rec_variants_make(const rec_steps *steps, uint32_t program, const rec_requests *requests,
+                          rec_variants *variants, bn_status *st)
 {
     const rec_process *p = steps->process;
     uint32_t *first = malloc((p->program_count + 1) * sizeof *first), kind = REC_NONE;
@@ -393,7 +393,7 @@ void rec_chosen_name(const rec_steps *steps, bn_text *out)
     rec_variants v;
     bn_status ignored = {.code = BN_OK};
     const size_t before = out->length;
-    if (steps->variant == REC_NONE)
+    if (steps->variants == 0)
         return;
     if (rec_variants_make(steps, steps->variant, NULL, &v, &ignored) == BN_OK &&
         v.varying == REC_VARYING_DIMENSION && v.repeated == 0)
@@ -407,11 +407,11 @@ void rec_chosen_name(const rec_steps *steps, bn_text *out)
 
 void rec_chosen_put(const rec_steps *steps, bn_text *out)
 {
-    if (steps->variant == REC_NONE)
+    if (steps->variants == 0)
         return;
     rec_chosen_name(steps, out);
-    bn_text_printf(out, " (hash %.12s), one of %u",
-                   steps->process->programs[steps->variant].hash, steps->variants);
+    bn_text_printf(out, " (hash %.12s), one of %u", steps->process->programs[steps->variant].hash,
+                   steps->variants);
 }
 
 /* The row with variants that takes longest; NULL: none has any. */
@@ -439,8 +439,8 @@ static bool is_meant(const rec_steps *s, const rec_variants *v, size_t i, const 
     rec_variant_put(s, v, i, &type);
     const bool same = type.data && strcmp(type.data, word) == 0;
     bn_text_free(&type);
-    return same ||
-           (digits >= LEAST_DIGITS && digits < RECORD_HASH_TEXT && strncmp(hash, word, digits) == 0);
+    return same || (digits >= LEAST_DIGITS && digits < RECORD_HASH_TEXT &&
+                    strncmp(hash, word, digits) == 0);
 }
 
 /* Refuses WORD, which FOUND of V's variants have. */

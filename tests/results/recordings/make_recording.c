@@ -2,7 +2,7 @@
  * make_recording.c - a recording on disk whose truth is known, for tests of the program.
  *
  *   make_recording FOLDER
- * loop|two|many|threads|unclocked|none|anew|second|tenth|first|eager|damaged [STEPS]
+ * loop|two|many|threads|unclocked|none|anew|second|tenth|first|eager|shapes|damaged [STEPS]
  *
  * FOLDER must exist. Each step takes: 2 ms of the device, of which the host is 0.1 ms in Execute
  * and waits for the rest outside of calls; then it works for 1 ms and sleeps for 3.
@@ -10,8 +10,9 @@
  * "threads" the main thread traces for 4 ms and another one executes, after 0.5 ms of work.
  * "anew" compiles another program of the same name in each step, "second" in each second one,
  * "tenth" in each tenth, "first" in the first ten only; "eager" one with 300 executions of
- * another. "unclocked" has no CPU clocks, "none" no steps; "damaged" is a loop and a second
- * process, whose file is not one of events.
+ * another. "shapes" answers requests of 1 to 8 rows, 0.1 ms of the device each and 20 us to send
+ * them, of which 3 are the most frequent; each compiles for 50 ms. "unclocked" has no CPU clocks,
+ * "none" no steps; "damaged" is a loop and a second process, whose file is not one of events.
  */
 #include "tests/results/recordings/recording_fixture.h"
 
@@ -117,13 +118,37 @@ static void play_eager(play *p, int steps)
     }
 }
 
+static void play_shapes(play *p, int requests)
+{
+    enum { SIZES = 8, USUAL = 3 };
+    play_program programs[SIZES];
+    bool compiled[SIZES] = {false};
+    for (int i = 0; i < requests; i++) {
+        const unsigned k = i % 3 == 2 ? USUAL - 1 : (unsigned)i % SIZES;
+        p->dims[0] = k + 1;
+        p->dims[1] = 16;
+        play_work(p, 0, MS);
+        if (!compiled[k])
+            programs[k] = play_compile(p, "jit_forward", 50 + k, 1, 1, 50 * MS);
+        compiled[k] = true;
+        const uint64_t batch = play_send(p, 0, 24, 20 * US);
+        const run r = {.call_ns = 10 * US,
+                       .device_ns = (k + 1) * 100 * US,
+                       .arguments = &batch,
+                       .argument_count = 1};
+        play_execute(p, &programs[k], r, NULL);
+        play_wait(p, 0, 0);
+        play_destroy(p, batch, 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static play p;
     if (argc < 3) {
         fprintf(stderr,
                 "usage: %s FOLDER loop|two|many|threads|unclocked|none|anew|second|tenth|"
-                "first|eager|damaged [STEPS]\n",
+                "first|eager|shapes|damaged [STEPS]\n",
                 argv[0]);
         return 2;
     }
@@ -142,6 +167,8 @@ int main(int argc, char **argv)
         play_anew(&p, steps, 10, steps);
     else if (strcmp(argv[2], "first") == 0)
         play_anew(&p, steps, 1, 10);
+    else if (strcmp(argv[2], "shapes") == 0)
+        play_shapes(&p, steps);
     else if (strcmp(argv[2], "many") == 0)
         play_many(&p, steps);
     else if (strcmp(argv[2], "threads") == 0)
