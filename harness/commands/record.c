@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "harness/commands/record_priv.h"
+#include "harness/commands/recording_priv.h"
 #include "results/recordings/recordings.h"
 #include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
@@ -39,6 +40,7 @@ typedef struct record_options {
     const char *runtime; /* to record: a name or path, or "auto" */
     double limit_bytes;  /* of each process's events and programs */
     int64_t profile;     /* executions for the plugin's profiler to see; 0: none */
+    const char *report;  /* folder of a page; NULL: none */
 } record_options;
 
 /* A recording in progress. */
@@ -404,7 +406,8 @@ static void end_recording(const record_options *own, recording *r, int code, uin
                                   "ended_ns", (json_int_t)now));
     add_digests(r);
     say_recorded(r, own);
-    if (write_about(r, &st) != BN_OK)
+    if (write_about(r, &st) != BN_OK ||
+        (own->report && command_recording_page(r->path, own->report, &st) != BN_OK))
         (void)cli_complain(&st);
 }
 
@@ -449,6 +452,9 @@ static const cli_option rows[] = {
     {"profile", "N", CLI_NUMBER, AT(profile), .fallback = "0", .most = 1e6,
      .text = "profile N executions with the plugin's own profiler, after 64 in a row without "
              "compilation: on a GPU it reports how long kernels run; 0: no profile"},
+    {"report", "DIR", CLI_TEXT, AT(report),
+     .text = "then print the answer, and write a page into the folder DIR: index.html, with a "
+             "timeline"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose),
      .text = "also print the variables that bench sets for the program (-v)"},
 };

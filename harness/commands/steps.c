@@ -2,6 +2,7 @@
  * steps.c - bench steps: where the time of a recording's steps went, and what bounds them.
  */
 #include "harness/commands/recording_priv.h"
+#include "results/complaints/complaints.h"
 #include "results/recordings/views.h"
 #include "results/tables/tables.h"
 
@@ -404,7 +405,7 @@ void command_put_words(const char *words, res_format format, bn_text *out)
 
 /* Below the tables, as wide as a terminal. */
 static const char legend[] =
-    "\nthreads: means per step; host_work: on a CPU outside of calls; the ledger is the\n"
+    "threads: means per step; host_work: on a CPU outside of calls; the ledger is the\n"
     "first thread's. programs: times: per step; device, call: per execution; gap: the\n"
     "device was idle before; in, out: buffers\n";
 static const char gaps_legend[] =
@@ -413,6 +414,15 @@ static const char gaps_legend[] =
 static const char kernels_legend[] =
     "kernels: per execution, while at least one ran, by the plugin's profiler;\n"
     "overhead: the rest of device: call, launch, gaps between kernels, way back\n";
+
+static void put_legend(const rec_steps *steps, bn_text *out)
+{
+    bn_text_puts(out, legend);
+    if (steps->completions)
+        bn_text_puts(out, gaps_legend);
+    if (steps->process->profile.program_count > 0)
+        bn_text_puts(out, kernels_legend);
+}
 
 /* The tables for people, with the sentences around them where FORMAT has room for such. */
 static void put_all(const rec_steps *steps, const rec_answer *answer, res_format format,
@@ -438,13 +448,14 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
     bn_text_putc(out, '\n');
     put_run(&steps->run, format, out);
     if (sentences && words.data) {
-        if (res_format_is_text(format)) {
-            res_put_set_in(out, format, legend);
-            res_put_set_in(out, format, steps->completions ? gaps_legend : "");
-        }
-        if (res_format_is_text(format) && steps->process->profile.program_count > 0)
-            res_put_set_in(out, format, kernels_legend);
+        bn_text notes = {0};
+        put_legend(steps, &notes);
         bn_text_putc(out, '\n');
+        if (res_format_is_text(format))
+            res_put_set_in(out, format, notes.data);
+        if (res_format_is_text(format))
+            bn_text_putc(out, '\n');
+        bn_text_free(&notes);
         command_put_words(words.data, format, out);
     }
     bn_text_free(&head);
@@ -497,10 +508,63 @@ static void show_compiles(const rec_recording *recording, uint32_t pid)
     json_decref(o);
 }
 
+/* ---- the page ----------------------------------------------------------------------------- */
+
+static bn_code write_page(const rec_steps *steps, const rec_answer *answer, const char *folder,
+                          bn_status *st)
+{
+    bn_text head = {0}, tables = {0}, notes = {0};
+    put_head(steps, &head);
+    put_all(steps, answer, RES_TABLE_HTML, &tables);
+    put_legend(steps, &notes);
+    const command_steps_texts texts = {head.data, tables.data, notes.data};
+    const bn_code code = command_steps_page(steps, &texts, folder, st);
+    bn_text_free(&head);
+    bn_text_free(&tables);
+    bn_text_free(&notes);
+    return code;
+}
+
+/* Says WORDS on standard error, in lines as wide as narrow tables. */
+static void note_words(const char *words)
+{
+    bn_text lines = {0};
+    command_put_words(words, RES_TABLE_TEXT, &lines);
+    for (const char *at = lines.data ? lines.data : ""; *at;) {
+        const int length = (int)strcspn(at, "\n");
+        cli_note("%.*s", length, at);
+        at += length + (at[length] == '\n');
+    }
+    bn_text_free(&lines);
+}
+
+bn_code command_recording_page(const char *path, const char *folder, bn_status *st)
+{
+    const rec_options options = {.device = -1};
+    rec_recording *recording = NULL;
+    rec_steps *steps = NULL;
+    bn_text words = {0};
+    bn_code code = rec_open(path, &recording, st);
+    if (code == BN_OK)
+        code = rec_check_steps(recording, &options, &steps, st);
+    if (code == BN_OK) {
+        const rec_answer answer = rec_answer_make(steps);
+        put_head(steps, &words);
+        rec_answer_put(steps, &answer, &words);
+        note_words(words.data);
+        code = write_page(steps, &answer, folder, st);
+    }
+    bn_text_free(&words);
+    rec_steps_free(steps);
+    rec_close(recording);
+    return code;
+}
+
 typedef struct steps_options {
     cli_output output;
     command_stepping stepping;
-    const char *trace; /* file of a timeline, too; NULL: none */
+    const char *trace;  /* file of a timeline, too; NULL: none */
+    const char *report; /* folder of a page, too; NULL: none */
 } steps_options;
 
 static int run(void *options, const cli_call *call)
@@ -529,6 +593,10 @@ static int run(void *options, const cli_call *call)
     }
     if (code == BN_OK && own->trace)
         code = rec_timeline_write(steps->process, steps, own->trace, output->force, &st);
+    if (code == BN_OK && own->report) {
+        const rec_answer answer = rec_answer_make(steps);
+        code = write_page(steps, &answer, own->report, &st);
+    }
     if (code == BN_OK)
         show(recording, steps, format);
     rec_steps_free(steps);
@@ -554,6 +622,8 @@ static const cli_option rows[] = {
     {"trace", "FILE", CLI_TEXT, AT(trace), .also = "timeline",
      .text = "also write the process as a Chrome trace for Perfetto, or as XSpace where FILE ends "
              "in .pb. FILE must not exist; --force replaces it"},
+    {"report", "DIR", CLI_TEXT, AT(report),
+     .text = "also write a page into the folder DIR: index.html, with a timeline"},
 };
 
 const cli_command command_steps = {

@@ -228,4 +228,43 @@ refuses "a program that is not there" 3 "--step-program nothing" -- \
     steps "$folder/loop" --step-program nothing
 refuses "a format that there is not" 2 "format" -- steps "$folder/loop" --format pdf
 refuses "no folder at all" 2 "DIR" -- steps
+# ---- the page --------------------------------------------------------------------------------
+
+# page FOLDER: what of a page of bench steps is missing in FOLDER, or should not be there.
+page() {
+    "$python" - "$1" 2>&1 <<'PYTHON' | tail -n 1
+import html.parser, json, sys
+text = open(sys.argv[1] + "/index.html").read()
+json.load(open(sys.argv[1] + "/timeline.json"))["traceEvents"][0]
+class Page(html.parser.HTMLParser):
+    tags, links, policy = [], [], ""
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        self.tags.append(tag)
+        self.links += [a[k] for k in ("src", "href") if k in a]
+        self.policy += a.get("content", "") if a.get("http-equiv") == "Content-Security-Policy" else ""
+        assert not [k for k in a if k.startswith("on")], a
+page = Page()
+page.feed(text)
+assert not {"script", "img", "iframe", "object", "link"} & set(page.tags), page.tags
+assert page.links == ["timeline.json"], page.links
+assert "default-src 'none'" in page.policy, page.policy
+assert page.tags.count("table") >= 5 and page.tags.count("h2") >= 3, page.tags
+PYTHON
+}
+run steps "$folder/two" --report "$folder/page"
+report "a page that needs nothing else" "$(
+    fault_of 0 "$folder/page/index.html"
+    lines "jit_grad"
+    page "$folder/page"
+)"
+run steps "$folder/loop" --report "$folder/page" --format json
+report "and a later one in its place" "$(
+    fault_of 0 "$folder/page/index.html"
+    page "$folder/page"
+    grep -q jit_step "$folder/page/index.html" && ! grep jit_grad "$folder/page/index.html"
+)"
+touch "$folder/file"
+refuses "a page's folder that is a file" 3 "$folder/file" -- steps "$folder/loop" --report "$folder/file"
+
 echo "1..$count"
