@@ -55,6 +55,8 @@ static void put_body(const rec_checkup *checkup, const command_steps_texts *text
     put_lines(out, "p", texts->head);
     bn_text_puts(out, texts->tables);
     put_lines(out, "p", texts->legend);
+    bn_text_puts(out, "<h2>Where the device's time goes</h2>\n");
+    bn_text_puts(out, texts->layers);
     bn_text_puts(out, "<h2>Timeline</h2>\n<p><a href=\"" TIMELINE "\">" TIMELINE
                       "</a>: open it in Perfetto or chrome://tracing.</p>\n");
     bn_text_free(&words);
