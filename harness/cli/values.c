@@ -185,8 +185,11 @@ bn_code cli_set_member(const cli_call *call, const cli_option *row, const char *
     json_decref(utf8);
     switch (row->kind) {
     case CLI_TEXT:
-        if (row->closed && value && !bn_is_choice(value, row->choices))
-            return bn_fail_choice(st, "--format", value, row->choices);
+        if (row->closed && value && !bn_is_choice(value, row->choices)) {
+            char option[64];
+            snprintf(option, sizeof option, "--%s", row->name);
+            return bn_fail_choice(st, option, value, row->choices);
+        }
         *(const char **)at = value;
         return BN_OK;
     case CLI_NUMBER:

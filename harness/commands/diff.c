@@ -23,14 +23,13 @@ static const char diff_help[] =
     "of\n"
     "    values, source locations and the order of independent statements are ignored. Reasons of\n"
     "    differences: op, results, shape, dtype, type, constant, attribute or operand.\n"
-    "  recordings: programs of one name are compared. With one RECORDING, each program is "
-    "compared\n"
-    "    with the one of the same name that was compiled before it.\n"
+    "  recordings: what their steps take, and programs of one name. With one RECORDING, each\n"
+    "    program is compared with the one of the same name that was compiled before it.\n"
     "  metrics: folders of records, records, or files with a metrics report.\n"
     "\n"
-    "Exit codes: 0 the programs are the same, or metrics were compared; 1 programs differ, or a\n"
-    "record of a folder is damaged; 2 usage; 3 something cannot be read, or A and B have no\n"
-    "experiment in common.\n";
+    "Exit codes: 0 the programs are the same, or metrics were compared; 1 programs or steps\n"
+    "differ, or a record of a folder is damaged; 2 usage; 3 something cannot be read, or A and B\n"
+    "have no experiment in common.\n";
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

@@ -1,9 +1,10 @@
 /*
- * graph_recording.c - bench diff of recordings: programs of one name, either of two recordings or,
- * of one, each next to the one that its process compiled before.
+ * graph_recording.c - bench diff of recordings: what the steps of two take, and their programs; or
+ * the programs of one name of one recording, each next to the one that its process compiled before.
  */
 #include "harness/commands/graph_priv.h"
 #include "harness/commands/recording_priv.h"
+#include "harness/commands/steps_diff_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,9 @@ typedef struct pair {
 
 typedef struct comparing {
     const rec_recording *recording, *other; /* OTHER NULL: successive programs of RECORDING */
+    rec_steps *steps[2];                    /* of both; NULL: either has none */
+    rec_differences differences;            /* of them */
+    bn_status stepless;                     /* why there are none */
     json_t *only[2];                        /* names that only one of the two has */
     res_format format;
     bool verbose; /* show all differences of a pair */
@@ -89,45 +93,33 @@ static void add_successive(comparing *c, const rec_process *p)
     free(list);
 }
 
-/* The program of RECORDING called NAME that ran most often, and its process; NULL: none. */
-static const rec_program *program_named(const rec_recording *recording, const char *name,
-                                        const rec_process **process)
+/* Notes that only one recording has the programs of KIND. */
+static void add_only(json_t *names, const rec_program_kind *kind)
 {
-    const rec_program *best = NULL;
-    for (size_t i = 0; i < recording->process_count; i++) {
-        const rec_process *p = &recording->processes[i];
-        for (size_t k = 0; k < p->program_count; k++) {
-            const rec_program *one = &p->programs[k];
-            if (!is_graph(one) || strcmp(one->name, name) != 0 ||
-                (best && best->executions >= one->executions))
-                continue;
-            best = one;
-            *process = p;
-        }
-    }
-    return best;
+    if (json_array_size(names) == 0 ||
+        strcmp(json_string_value(json_array_get(names, json_array_size(names) - 1)),
+               kind->program->name) != 0)
+        json_array_append_new(names, res_json_text(kind->program->name));
 }
 
-/* Pairs the programs of A with those of B by name, if PAIRS; names that B lacks go into ONLY. */
-static void add_named(comparing *c, const rec_recording *a, const rec_recording *b, bool pairs,
-                      json_t *only)
+/* Pairs the programs of A with those of B that stand for them, and lists those that only one has.
+ */
+static void add_pairs(comparing *c, const rec_recording *a, const rec_recording *b)
 {
-    for (size_t i = 0; i < a->process_count; i++) {
-        const rec_process *p = &a->processes[i], *from = NULL, *to = NULL;
-        for (size_t k = 0; k < p->program_count; k++) {
-            const rec_program *one = &p->programs[k];
-            c->not_kept += !is_graph(one);
-            if (!is_graph(one) || program_named(a, one->name, &from) != one)
-                continue;
-            const rec_program *other = program_named(b, one->name, &to);
-            if (!other)
-                json_array_append_new(only, res_json_text(one->name));
-            if (!other || !pairs)
-                continue;
-            bn_grow(&c->pairs, c->count + 1, &c->room, sizeof *c->pairs);
-            c->pairs[c->count++] = (pair){{a, b}, to, one, other};
-        }
+    rec_program_pairs pairs;
+    rec_program_pairs_make(a, b, &pairs);
+    bn_grow(&c->pairs, pairs.count + 1, &c->room, sizeof *c->pairs);
+    for (size_t i = 0; i < pairs.count; i++) {
+        const rec_program_pair *one = &pairs.list[i];
+        if (!one->a || !one->b)
+            add_only(c->only[one->a ? 0 : 1], one->a ? one->a : one->b);
+        else if (is_graph(one->of_a) && is_graph(one->of_b))
+            c->pairs[c->count++] =
+                (pair){{a, b}, &b->processes[one->of_b->process], one->of_a, one->of_b};
+        else
+            c->not_kept++;
     }
+    rec_program_pairs_free(&pairs);
 }
 
 /* ---- one pair ------------------------------------------------------------------------------- */
@@ -215,7 +207,10 @@ static void differ_words(const pair *one, const shlo_diff *diff, bn_text *out)
     if (diff->count > 0)
         command_diff_counts(diff, out);
     else if (strcmp(one->before->hash, one->after->hash) == 0)
-        bn_text_puts(out, "the same code, compiled with other options");
+        bn_text_printf(out, "the same code%s",
+                       strcmp(one->before->options, one->after->options) == 0
+                           ? ""
+                           : ", compiled with other options");
     else
         bn_text_puts(out, "the same graph; names, source locations or the order differ");
 }
@@ -242,6 +237,11 @@ static bn_code compare_pair(comparing *c, const pair *one, bn_status *st)
     shlo_diff *diff = NULL;
     bn_status why = {.code = BN_OK};
     bn_code code = BN_OK;
+    if (strcmp(one->before->hash, one->after->hash) == 0) {
+        const shlo_diff same = {.count = 0};
+        put_pair(c, one, &same, NULL);
+        return BN_OK;
+    }
     if (read_program(c, one->in[0], one->before, &a, &why) == BN_OK &&
         read_program(c, one->in[1], one->after, &b, &why) == BN_OK)
         (void)!shlo_diff_make(a, b, &diff, &why);
@@ -266,11 +266,14 @@ static json_t *all_json(const comparing *c)
     const bool lacking = json_array_size(c->only[0]) + json_array_size(c->only[1]) > 0;
     const bool unknown = c->fault.code != BN_OK || left_out(c) > 0;
     json_t *same = c->shown || lacking ? json_false() : unknown ? json_null() : json_true();
-    return json_pack("{sI so so* so sO sI sI sO* sO*}", "bench_graph_diff", (json_int_t)1,
-                     "recording", res_json_text(c->recording->path), "other",
-                     c->other ? res_json_text(c->other->path) : NULL, "same", same, "pairs",
-                     c->rows, "left_out", (json_int_t)left_out(c), "not_kept",
-                     (json_int_t)c->not_kept, "only_a", c->only[0], "only_b", c->only[1]);
+    json_t *steps = !c->other     ? NULL
+                    : c->steps[1] ? rec_differences_json(&c->differences)
+                                  : json_null();
+    return json_pack(
+        "{sI so so* so sO sI sI sO* sO* so*}", "bench_graph_diff", (json_int_t)1, "recording",
+        res_json_text(c->recording->path), "other", c->other ? res_json_text(c->other->path) : NULL,
+        "same", same, "pairs", c->rows, "left_out", (json_int_t)left_out(c), "not_kept",
+        (json_int_t)c->not_kept, "only_a", c->only[0], "only_b", c->only[1], "steps", steps);
 }
 
 /* "only in A: f, g." */
@@ -287,9 +290,7 @@ static void put_all(const comparing *c, bn_text *out)
 {
     bn_text words = {0};
     if (c->other)
-        bn_text_printf(&words, "A: %s\nB: %s\nPrograms of one name; of several the one that ran "
-                               "most often.\n\n",
-                       c->recording->path, c->other->path);
+        bn_text_puts(&words, "Programs of one name and as many arguments and results:\n\n");
     else if (c->count == 0)
         bn_text_printf(&words, "%s: no process compiled two programs of one name.\n",
                        c->recording->path);
@@ -308,12 +309,9 @@ static void put_all(const comparing *c, bn_text *out)
     bn_text_puts(out, "  bench diff");
     for (int i = 0; i < 2; i++) {
         const rec_program *one = i ? c->shown->after : c->shown->before;
-        const rec_process *process = NULL;
-        if (c->other && !i)
-            (void)program_named(c->recording, one->name, &process);
-        bn_text_printf(out, " %s/%s/programs/%s.%s", c->shown->in[i]->path,
-                       process ? process->folder : c->shown->process->folder, one->hash,
-                       one->form);
+        const rec_recording *in = c->shown->in[i];
+        bn_text_printf(out, " %s/%s/programs/%s.%s", in->path, in->processes[one->process].folder,
+                       one->hash, one->form);
     }
     bn_text_puts(out, "\n");
 }
@@ -328,6 +326,16 @@ static void say_rest(const comparing *c)
                 c->not_kept == 1 ? "" : "s");
 }
 
+/* The steps of both recordings, or why they cannot be compared. */
+static void put_steps(const comparing *c, bn_text *out)
+{
+    const char *const paths[] = {c->recording->path, c->other->path};
+    if (c->steps[1])
+        command_steps_diff_put(&c->differences, paths, c->format, out);
+    else
+        command_steps_diff_none(paths, c->stepless.message, c->format, out);
+}
+
 static void show(const comparing *c)
 {
     static const res_sheet_column columns[] = {
@@ -338,13 +346,18 @@ static void show(const comparing *c)
         json_t *object = all_json(c);
         cli_json(object);
         json_decref(object);
-    } else if (res_format_is_text(c->format)) {
+        say_rest(c);
+        return;
+    }
+    if (c->other)
+        put_steps(c, &text);
+    if (res_format_is_text(c->format)) {
         put_all(c, &text);
     } else {
         res_sheet_write(columns, sizeof columns / sizeof *columns, c->rows, c->format, &text);
     }
     if (c->format == RES_TABLE_HTML && text.data)
-        res_put_page(&page, "Programs of a recording", text.data);
+        res_put_page(&page, c->other ? "Two recordings" : "Programs of a recording", text.data);
     if (text.data)
         cli_show_text(page.data ? &page : &text);
     bn_text_free(&text);
@@ -354,6 +367,21 @@ static void show(const comparing *c)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* Compares the steps of both recordings, where both have some. */
+static bn_code compare_steps(comparing *c, bn_status *st)
+{
+    const rec_options options = {.device = -1};
+    const rec_recording *const both[] = {c->recording, c->other};
+    for (int i = 0; i < 2; i++)
+        if (rec_check_steps(both[i], &options, &c->steps[i], &c->stepless) != BN_OK)
+            break;
+    if (c->stepless.code == BN_OK)
+        return rec_differences_make(c->steps[0], c->steps[1], &c->differences, st);
+    return c->stepless.code == BN_NOT_FOUND
+               ? BN_OK
+               : bn_fail(st, c->stepless.code, "%s", c->stepless.message);
+}
+
 static bn_code compare_all(comparing *c, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -362,8 +390,8 @@ static bn_code compare_all(comparing *c, bn_status *st)
     if (c->other) {
         c->only[0] = json_array();
         c->only[1] = json_array();
-        add_named(c, c->recording, c->other, true, c->only[0]);
-        add_named(c, c->other, c->recording, false, c->only[1]);
+        add_pairs(c, c->recording, c->other);
+        code = compare_steps(c, st);
     }
     if (c->count > 0)
         qsort(c->pairs, c->count, sizeof *c->pairs, by_compile_time);
@@ -402,7 +430,11 @@ bn_code command_graph_recordings(const char *path, const char *other, const cli_
         code = bn_fail(st, BN_FORMAT, "%s", c.fault.message);
     for (int i = 0; i < 2 && code == BN_OK && both[i]; i++)
         code = check_whole(both[i], st);
-    *differ = c.shown || json_array_size(c.only[0]) + json_array_size(c.only[1]) > 0;
+    *differ = c.shown || json_array_size(c.only[0]) + json_array_size(c.only[1]) > 0 ||
+              c.differences.differ;
+    rec_differences_free(&c.differences);
+    rec_steps_free(c.steps[0]);
+    rec_steps_free(c.steps[1]);
     json_decref(c.only[0]);
     json_decref(c.only[1]);
     json_decref(c.rows);

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "harness/commands/record_priv.h"
+#include "harness/commands/recording_priv.h"
 #include "results/recordings/recordings.h"
 #include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
@@ -44,6 +45,7 @@ typedef struct record_options {
     const char *marks;   /* what else is a mark of a step; NULL: only the program's own */
     int64_t profile;     /* executions for the plugin's profiler to see; 0: none */
     const char *start, *stop; /* of the recorded part, as runtime/record/when.h; NULL: all */
+    const char *report;  /* folder of a page; NULL: none */
 } record_options;
 
 /* A recording in progress. */
@@ -522,7 +524,8 @@ static void end_recording(const record_options *own, recording *r, int code, uin
                                   "ended_ns", (json_int_t)now));
     add_digests(r);
     say_recorded(r, own);
-    if (write_about(r, &st) != BN_OK)
+    if (write_about(r, &st) != BN_OK ||
+        (own->report && command_recording_page(r->path, own->report, &st) != BN_OK))
         (void)cli_complain(&st);
 }
 
@@ -581,6 +584,9 @@ static const cli_option rows[] = {
              "began, or signal (SIGUSR2). Programs are always recorded"},
     {"stop", "WHEN", CLI_TEXT, AT(stop),
      .text = "record until then; with mark and signal it may start again"},
+    {"report", "DIR", CLI_TEXT, AT(report),
+     .text = "then print the answer, and write a page into the folder DIR: index.html, with a "
+             "timeline"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose),
      .text = "also print the variables that bench sets for the program (-v)"},
 };

@@ -1,7 +1,9 @@
 /*
  * steps.c - bench steps: where the time of a recording's steps went, and what bounds them.
  */
+#include "harness/commands/places_priv.h"
 #include "harness/commands/recording_priv.h"
+#include "results/complaints/complaints.h"
 #include "results/recordings/views.h"
 #include "results/tables/tables.h"
 
@@ -470,17 +472,9 @@ static void put_head(const rec_steps *steps, bn_text *out)
     bn_text_puts(out, "\n");
 }
 
-void command_put_words(const char *words, res_format format, bn_text *out)
-{
-    bn_text lines = {0};
-    res_put_lines(&lines, format, words);
-    bn_text_wrap(out, lines.data ? lines.data : "", res_narrow());
-    bn_text_free(&lines);
-}
-
 /* Below the tables, as wide as a terminal. */
 static const char legend[] =
-    "\nthreads: means per step; host_work: on a CPU outside of calls; the ledger is the\n"
+    "threads: means per step; host_work: on a CPU outside of calls; the ledger is the\n"
     "first thread's. programs: times: per step; device, call: per execution; gap: the\n"
     "device was idle before; in, out: buffers\n";
 static const char gaps_legend[] =
@@ -491,6 +485,17 @@ static const char variants_legend[] =
 static const char kernels_legend[] =
     "kernels: per execution, while at least one ran, by the plugin's profiler;\n"
     "overhead: the rest of device: call, launch, gaps between kernels, way back\n";
+
+static void put_legend(const rec_steps *steps, bn_text *out)
+{
+    bn_text_puts(out, legend);
+    if (steps->completions)
+        bn_text_puts(out, gaps_legend);
+    if (has_variants(steps))
+        bn_text_puts(out, variants_legend);
+    if (steps->process->profile.program_count > 0)
+        bn_text_puts(out, kernels_legend);
+}
 
 /* The tables for people, with the sentences around them where FORMAT has room for such. */
 static void put_all(const rec_steps *steps, const rec_answer *answer, res_format format,
@@ -522,15 +527,14 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
     bn_text_putc(out, '\n');
     put_run(&steps->run, format, out);
     if (sentences && words.data) {
-        if (res_format_is_text(format)) {
-            res_put_set_in(out, format, legend);
-            res_put_set_in(out, format, steps->completions ? gaps_legend : "");
-        }
-        if (res_format_is_text(format) && has_variants(steps))
-            res_put_set_in(out, format, variants_legend);
-        if (res_format_is_text(format) && steps->process->profile.program_count > 0)
-            res_put_set_in(out, format, kernels_legend);
+        bn_text notes = {0};
+        put_legend(steps, &notes);
         bn_text_putc(out, '\n');
+        if (res_format_is_text(format))
+            res_put_set_in(out, format, notes.data);
+        if (res_format_is_text(format))
+            bn_text_putc(out, '\n');
+        bn_text_free(&notes);
         if (served)
             rec_requests_put(&requests, &words);
         command_put_words(words.data, format, out);
@@ -541,18 +545,6 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
 }
 
 /* ---- the command ------------------------------------------------------------------------ */
-
-bool command_say_damage(const rec_recording *r)
-{
-    const size_t room = sizeof r->damaged / sizeof *r->damaged;
-    for (size_t i = 0; i < r->damaged_count && i < room; i++)
-        cli_say("%s/%s: %s", r->path, r->damaged[i].name, r->damaged[i].why.message);
-    if (r->damaged_count > room)
-        cli_say("%zu more processes cannot be read", r->damaged_count - room);
-    if (r->about_fault.code != BN_OK)
-        cli_say("%s: %s", r->path, r->about_fault.message);
-    return r->damaged_count > 0 || r->about_fault.code != BN_OK;
-}
 
 static void show(const rec_recording *recording, const rec_steps *steps, res_format format)
 {
@@ -586,10 +578,94 @@ static void show_compiles(const rec_recording *recording, uint32_t pid)
     json_decref(o);
 }
 
+/* ---- the page ----------------------------------------------------------------------------- */
+
+static bn_code write_page(const rec_recording *recording, const rec_steps *steps,
+                          const rec_answer *answer, const char *folder, bn_status *st)
+{
+    bn_text head = {0}, tables = {0}, notes = {0}, layers = {0};
+    command_places places = {0};
+    bn_code code = command_places_make(recording, steps, COMMAND_BY_LAYER, &places, st);
+    put_head(steps, &head);
+    put_all(steps, answer, RES_TABLE_HTML, &tables);
+    put_legend(steps, &notes);
+    command_places_figure(&places, &layers);
+    command_places_free(&places);
+    const command_steps_texts texts = {head.data, tables.data, notes.data, layers.data};
+    if (code == BN_OK)
+        code = command_steps_page(steps, &texts, folder, st);
+    bn_text_free(&layers);
+    bn_text_free(&head);
+    bn_text_free(&tables);
+    bn_text_free(&notes);
+    return code;
+}
+
+/* Says WORDS on standard error, in lines as wide as narrow tables. */
+static void note_words(const char *words)
+{
+    bn_text lines = {0};
+    command_put_words(words, RES_TABLE_TEXT, &lines);
+    for (const char *at = lines.data ? lines.data : ""; *at;) {
+        const int length = (int)strcspn(at, "\n");
+        cli_note("%.*s", length, at);
+        at += length + (at[length] == '\n');
+    }
+    bn_text_free(&lines);
+}
+
+bn_code command_recording_page(const char *path, const char *folder, bn_status *st)
+{
+    const rec_options options = {.device = -1};
+    rec_recording *recording = NULL;
+    rec_steps *steps = NULL;
+    bn_text words = {0};
+    bn_code code = rec_open(path, &recording, st);
+    if (code == BN_OK)
+        code = rec_check_steps(recording, &options, &steps, st);
+    if (code == BN_OK) {
+        const rec_answer answer = rec_answer_make(steps);
+        put_head(steps, &words);
+        rec_answer_put(steps, &answer, &words);
+        note_words(words.data);
+        code = write_page(recording, steps, &answer, folder, st);
+    }
+    bn_text_free(&words);
+    rec_steps_free(steps);
+    rec_close(recording);
+    return code;
+}
+
+/* ---- by layer or line --------------------------------------------------------------------- */
+
+static bn_code show_places(const rec_recording *recording, const rec_steps *steps, command_by by,
+                           res_format format, bn_status *st)
+{
+    command_places places = {0};
+    bn_text text = {0}, page = {0};
+    const bn_code code = command_places_make(recording, steps, by, &places, st);
+    if (code == BN_OK && format == RES_TABLE_JSON) {
+        json_t *o = command_places_json(recording, &places);
+        cli_json(o);
+        json_decref(o);
+    } else if (code == BN_OK) {
+        command_places_put(&places, format, &text);
+        if (format == RES_TABLE_HTML)
+            res_put_page(&page, "Steps of a recording", text.data ? text.data : "");
+        cli_show_text(page.data ? &page : &text);
+    }
+    bn_text_free(&text);
+    bn_text_free(&page);
+    command_places_free(&places);
+    return code;
+}
+
 typedef struct steps_options {
     cli_output output;
     command_stepping stepping;
-    const char *trace; /* file of a timeline, too; NULL: none */
+    const char *trace;  /* file of a timeline, too; NULL: none */
+    const char *report; /* folder of a page, too; NULL: none */
+    const char *by;     /* "layer", "line": device time by these, instead; NULL: the ledger */
 } steps_options;
 
 static int run(void *options, const cli_call *call)
@@ -604,6 +680,8 @@ static int run(void *options, const cli_call *call)
     rec_steps *steps = NULL;
     res_format format;
     bool damaged = false;
+    const command_by by =
+        own->by && strcmp(own->by, "line") == 0 ? COMMAND_BY_LINE : COMMAND_BY_LAYER;
     bn_code code = res_format_parse(cli_format(output), &format, &st);
     if (code == BN_OK)
         code = rec_open(call->words[0], &recording, &st);
@@ -618,7 +696,13 @@ static int run(void *options, const cli_call *call)
     }
     if (code == BN_OK && own->trace)
         code = rec_timeline_write(steps->process, steps, own->trace, output->force, &st);
-    if (code == BN_OK)
+    if (code == BN_OK && own->report) {
+        const rec_answer answer = rec_answer_make(steps);
+        code = write_page(recording, steps, &answer, own->report, &st);
+    }
+    if (code == BN_OK && own->by)
+        code = show_places(recording, steps, by, format, &st);
+    else if (code == BN_OK)
         show(recording, steps, format);
     rec_steps_free(steps);
     rec_close(recording);
@@ -643,6 +727,11 @@ static const cli_option rows[] = {
     {"trace", "FILE", CLI_TEXT, AT(trace), .also = "timeline",
      .text = "also write the process as a Chrome trace for Perfetto, or as XSpace where FILE ends "
              "in .pb. FILE must not exist; --force replaces it"},
+    {"by", "WORD", CLI_TEXT, AT(by), .choices = "layer, line", .closed = true,
+     .text = "instead show the device time by layer or line of the source, as a model of the "
+             "programs' statements shares it: layer or line"},
+    {"report", "DIR", CLI_TEXT, AT(report),
+     .text = "also write a page into the folder DIR: index.html, with a timeline"},
 };
 
 const cli_command command_steps = {

@@ -48,15 +48,14 @@ static double mean_of(const double *values, size_t count)
     return count ? sum / (double)count : (double)NAN;
 }
 
-res_interval rec_steps_interval(const rec_steps *s, const double *values)
+/* The estimate of VALUES, one a step, over batches of successive steps; MEANS: of their means, else
+ * of their medians. Its mean is that of all of them. */
+static res_estimate over_batches(const rec_steps *s, const double *values, bool means)
 {
-    const double nan = (double)NAN;
     const size_t samples = rec_steps_samples(s);
     double batches[BATCHES], *room = malloc((2 * samples + 2) * sizeof *room);
-    /* Where the host runs ahead, or may, no single step counts. */
-    const bool means = s->by_completion || !s->completions;
     size_t count = samples / LEAST_BATCH;
-    res_interval out = {nan, nan, nan};
+    res_estimate out = res_estimate_of(NULL, 0);
     if (!room)
         return out;
     take_samples(s, values, room, samples);
@@ -68,13 +67,23 @@ res_interval rec_steps_interval(const rec_steps *s, const double *values)
         batches[b] =
             means ? mean_of(room + samples, to - from) : res_median(room + samples, to - from);
     }
-    out.estimate = means ? mean_of(values, s->count) : res_median(room, samples);
+    out = res_estimate_of(batches, count);
+    out.mean = means ? mean_of(values, s->count) : res_median(room, samples);
     free(room);
-    const res_estimate estimate = res_estimate_of(batches, count);
-    const double half = res_estimate_half(&estimate, 0.05);
-    out.low = out.estimate - half;
-    out.high = out.estimate + half;
     return out;
+}
+
+res_estimate rec_steps_mean(const rec_steps *s, const double *values)
+{
+    return over_batches(s, values, true);
+}
+
+res_interval rec_steps_interval(const rec_steps *s, const double *values)
+{
+    /* Where the host runs ahead, or may, no single step counts. */
+    const res_estimate estimate = over_batches(s, values, s->by_completion || !s->completions);
+    const double half = res_estimate_half(&estimate, 0.05);
+    return (res_interval){estimate.mean, estimate.mean - half, estimate.mean + half};
 }
 
 /* The interval of the values that OF gives for each step. */

@@ -609,6 +609,8 @@ rec_figure rec_steps_gap(const rec_steps *steps, rec_part part);
 /* The median of VALUES, one of each steady step, with the interval of the answer, below; with
  * rec_steps.by_completion, or without completions, their mean. */
 res_interval rec_steps_interval(const rec_steps *steps, const double *values);
+/* The mean of VALUES, whose error is that of the means of the same batches: for differences. */
+res_estimate rec_steps_mean(const rec_steps *steps, const double *values);
 
 /* ---- variants of a program (variants.c) --------------------------------------------------- */
 

@@ -318,8 +318,10 @@ void res_put_json(bn_text *out, json_t *value)
 void res_put_page(bn_text *out, const char *title, const char *body)
 {
     static const char style[] =
-        ":root{color-scheme:light dark;--ink:#111;--paper:#fff;--shade:#bbb}\n"
-        "@media(prefers-color-scheme:dark){:root{--ink:#eee;--paper:#111;--shade:#555}}\n"
+        ":root{color-scheme:light dark;--ink:#111;--paper:#fff;--shade:#bbb;--soft:#57606a;"
+        "--grid:#d0d7de;--quiet:#dfe3e8}\n"
+        "@media(prefers-color-scheme:dark){:root{--ink:#eee;--paper:#111;--shade:#555;"
+        "--soft:#a3adb8;--grid:#3a424d;--quiet:#4a5563}}\n"
         "body{font:15px/1.4 system-ui,sans-serif;margin:1.5em 4vw;color:var(--ink);"
         "background:var(--paper);overflow-wrap:anywhere}\n"
         /* Wide tables scroll by themselves, with a shade at the edge. */
@@ -334,8 +336,11 @@ void res_put_page(bn_text *out, const char *title, const char *body)
         "thead{border-bottom:1px solid #888}\n"
         "tbody+tbody{border-top:1px solid #888}\n"
         "h1{font-size:1.5em}h2{font-size:1.15em}p{margin:.25em 0}\n"
-        ".r{text-align:right}\n";
+        ".r{text-align:right}figure{margin:.7em 0}.picture{overflow-x:auto}\n";
+    /* Whatever a text of somebody else's got past the escapes: nothing runs, nothing is fetched. */
     bn_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                      "style-src 'unsafe-inline'\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
     res_put_escaped(out, RES_TABLE_HTML, title);
     bn_text_printf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", style);

@@ -244,6 +244,36 @@ void shlo_diff_free(shlo_diff *diff); /* NULL allowed */
 /* The first reason of a difference that is a change. */
 shlo_reason shlo_difference_reason(const shlo_difference *difference);
 
+/* ---- costs (cost.c) ------------------------------------------------------------------------- */
+
+/* What a statement computes and moves, as its types say. */
+typedef struct shlo_cost {
+    double flops, bytes;
+} shlo_cost;
+/*
+ * Of the statement NODE without its regions, by a model of the whole op: products and convolutions
+ * have all of their multiplications and additions and move operands and results; an op on elements
+ * has one operation an element and moves its result alone, since compilers fuse it with what reads
+ * it; reductions move what they read, copies their result twice; what only changes a shape or says
+ * a constant costs nothing. Types of dynamic or unknown size cost nothing either.
+ */
+shlo_cost shlo_node_cost(const shlo_graph *graph, uint32_t node);
+
+/* A statement that is met on the way from @main: NODE, which runs TIMES times in one execution, at
+ * the end of CALL_COUNT calls CALLS, the outermost first. */
+typedef struct shlo_met {
+    uint32_t node;
+    double times;
+    const uint32_t *calls;
+    size_t call_count;
+} shlo_met;
+typedef void shlo_meet(void *with, const shlo_graph *graph, const shlo_met *met);
+/* Meets the statements of @main and of what it calls, in order, those in all branches included. A
+ * loop's body runs as often as its condition says, if that compares a counter with a constant; else
+ * once, and *UNKNOWN_LOOPS counts it. False: it has no @main, or more than a few million
+ * statements are met, or calls are in a circle: not all were met. */
+bool shlo_walk(const shlo_graph *graph, shlo_meet *meet, void *with, size_t *unknown_loops);
+
 /* ---- words (words.c) ------------------------------------------------------------------ */
 
 /* Appends PIECE, cut to MOST bytes between characters, as bn_plain. */

@@ -417,6 +417,44 @@ report "and each is named" "$(
     said "A: $folder/other" "B: $folder/anew" "fused"
 )"
 
+make=$built/tests/results/recordings/make_recording
+for kind in loop two none; do
+    mkdir "$folder/made-$kind" && "$make" "$folder/made-$kind" "$kind" || exit 1
+done
+run diff "$folder/made-loop" "$folder/made-loop" --format json
+report "equal steps do not differ" "$(
+    fault_of 0
+    holds 's = records["steps"]
+assert records["same"] is True and s["differ"] is False and not s["wall"]["claimed"], records
+assert s["wall"]["a_ns"] == s["wall"]["b_ns"] and s["a"]["steps"] == s["b"]["steps"] == 39, s
+assert abs(sum(p["a_ns"] for p in s["parts"].values()) - s["wall"]["a_ns"]) < 1, s["parts"]
+assert all(f["change"] == "same" for f in s["findings"]) and len(s["programs"]) == 1, s'
+)"
+run diff "$folder/made-loop" "$folder/made-two" --format json
+report "what the steps take that differ" "$(
+    fault_of 1
+    holds 's = records["steps"]
+assert records["same"] is False and s["differ"] is True, records
+more = {n: p["more_ns"] for n, p in s["parts"].items() if p["claimed"]}
+assert set(more) == {"dispatch", "waits"} and abs(more["dispatch"] - 1e5) < 1e3, more
+assert records["only_a"] == ["jit_step"] and records["only_b"] == ["jit_grad"], records
+new = [p for p in s["programs"] if p["a"] is None]
+assert len(new) == 1 and abs(new[0]["device"]["b_ns"] - 1e6) < 1e3, s["programs"]'
+)"
+for format in text narrow md csv html latex; do
+    run diff "$folder/made-loop" "$folder/made-two" --format $format
+    report "and as $format" "$(
+        fault_of 1
+        said dispatch
+        [ $format != narrow ] || awk 'length > 80 && !/^A: |^B: /' "$folder/out"
+    )"
+done
+run diff "$folder/made-loop" "$folder/made-none" --format json
+report "without steps the programs are compared" "$(
+    fault_of 1
+    holds 'assert records["steps"] is None and records["only_b"] == ["a", "b", "c", "d", "e"], records'
+)"
+
 # ---- what is refused --------------------------------------------------------------------
 
 head -c 700 "$one" >"$folder/cut.mlir"

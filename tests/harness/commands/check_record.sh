@@ -693,4 +693,21 @@ refuses "the same of results of others" 2 "--store" -- \
 cp -r "$folder/a" "$folder/cut"
 for events in "$folder"/cut/*/events; do truncate -s 64 "$events"; done
 refuses "an import of a recording without steps" 3 "cut" -- import --store "$store" "$folder/cut"
+# The name of a program is anybody's.
+run record --runtime sim --output "$folder/paged" --report "$folder/page" -- \
+    bash -c 'exec -a "<script>alert(1)</script>" "$1" --steps 60 --way two' - "$program"
+report "a page of the recording when the program has ended, and its answer on the terminal" "$(
+    fault_of 0
+    about "$folder/paged" 'assert one["executions"] == 120, about'
+    grep -qF "steady steps of 2 executions" "$folder/err" || echo "no answer"
+    grep -qF "$folder/page/index.html" "$folder/err" || echo "the page is not named"
+    grep -qF '&lt;script&gt;alert(1)' "$folder/page/index.html" || echo "the program is not named"
+    grep -i '<script' "$folder/page/index.html"
+)"
+run record --quiet --runtime sim --output "$folder/brief" --report "$folder/none" -- "$program" --steps 1
+report "a recording without steps has no page, and the program's exit code stays" "$(
+    fault_of 0 "no steps"
+    [ ! -e "$folder/none" ] || echo "there is a folder"
+)"
+
 echo "1..$count"

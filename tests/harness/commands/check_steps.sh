@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 make=$built/tests/results/recordings/make_recording
 
-for kind in loop two many threads none anew damaged; do
+for kind in loop two many threads none anew damaged layers unnamed; do
     mkdir "$folder/$kind" && "$make" "$folder/$kind" "$kind" || exit 1
 done
 
@@ -228,4 +228,94 @@ refuses "a program that is not there" 3 "--step-program nothing" -- \
     steps "$folder/loop" --step-program nothing
 refuses "a format that there is not" 2 "format" -- steps "$folder/loop" --format pdf
 refuses "no folder at all" 2 "DIR" -- steps
+# ---- by layer and by line ---------------------------------------------------------------------
+
+run steps "$folder/layers" --by layer --format json
+report "device time by layer, as a model shares it" "$(
+    fault_of 0
+    holds 'r = records
+assert (r["by"], r["source"], r["unread"], r["unknown_loops"]) == ("layer", "modelled", 0, 0), r
+assert abs(r["device_ns"] - 2e6) < 1, r
+places = {(p["name"], p["phase"]): (p["ns"], p["share"]) for p in r["places"]}
+want = {("Net/Dense_0", "forward"): 4, ("Net/Dense_0", "backward"): 3, ("Adam", ""): 1}
+assert set(places) == set(want), places
+for key, eighths in want.items():
+    assert abs(places[key][0] - eighths * 2.5e5) < 1 and abs(places[key][1] - eighths / 8) < 1e-9, places'
+)"
+run steps "$folder/layers" --by line --format json
+report "and by line, of what is called by that of the call" "$(
+    fault_of 0
+    holds 'places = {p["name"]: p["ns"] for p in records["places"]}
+assert set(places) == {"/home/me/<net>.py:10", "/home/me/train.py:20"}, places
+assert abs(places["/home/me/train.py:20"] - 2.5e5) < 1, places'
+)"
+for format in text narrow md csv html latex; do
+    run steps "$folder/layers" --by layer --format $format
+    report "and as $format" "$(
+        fault_of 0
+        lines Adam Net "50.0"
+        [ $format = html ] || awk 'length > 80' "$folder/out"
+    )"
+done
+run steps "$folder/unnamed" --by line
+report "without locations it is said what sets them" "$(
+    fault_of 0
+    lines "(no line)" "XLA_IR_DEBUG=1"
+)"
+run steps "$folder/loop" --by layer --format json
+report "a program that was not kept is counted" "$(
+    fault_of 0
+    holds 'r = records
+assert (r["unread"], r["places"], r["device_ns"]) == (1, [], 0) and abs(r["unread_ns"] - 2e6) < 1 and r["why"], r'
+)"
+refuses "neither layer nor line" 2 "--by|layer" -- steps "$folder/layers" --by module
+
+# ---- the page --------------------------------------------------------------------------------
+
+# page FOLDER: what of a page of bench steps is missing in FOLDER, or should not be there.
+page() {
+    "$python" - "$1" 2>&1 <<'PYTHON' | tail -n 1
+import html.parser, json, sys
+text = open(sys.argv[1] + "/index.html").read()
+json.load(open(sys.argv[1] + "/timeline.json"))["traceEvents"][0]
+class Page(html.parser.HTMLParser):
+    tags, links, policy = [], [], ""
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        self.tags.append(tag)
+        self.links += [a[k] for k in ("src", "href") if k in a]
+        self.policy += a.get("content", "") if a.get("http-equiv") == "Content-Security-Policy" else ""
+        assert not [k for k in a if k.startswith("on")], a
+page = Page()
+page.feed(text)
+assert not {"script", "img", "iframe", "object", "link"} & set(page.tags), page.tags
+assert [l for l in page.links if not l.startswith("#")] == ["timeline.json"], page.links
+assert "default-src 'none'" in page.policy, page.policy
+assert page.tags.count("table") >= 5 and page.tags.count("h2") >= 3, page.tags
+PYTHON
+}
+run steps "$folder/two" --report "$folder/page"
+report "a page that needs nothing else" "$(
+    fault_of 0 "$folder/page/index.html"
+    lines "jit_grad"
+    page "$folder/page"
+)"
+run steps "$folder/loop" --report "$folder/page" --format json
+report "and a later one in its place" "$(
+    fault_of 0 "$folder/page/index.html"
+    page "$folder/page"
+    grep -q jit_step "$folder/page/index.html" && ! grep jit_grad "$folder/page/index.html"
+)"
+run steps "$folder/layers" --report "$folder/flame" --by line
+report "a page has a flame graph of the layers" "$(
+    fault_of 0 "$folder/flame/index.html"
+    page "$folder/flame"
+    if command -v gnuplot >/dev/null; then
+        grep -q "<svg" "$folder/flame/index.html" || echo "no picture"
+    fi
+    grep -qi "modelled" "$folder/flame/index.html" || echo "it is not said that it is a model"
+)"
+touch "$folder/file"
+refuses "a page's folder that is a file" 3 "$folder/file" -- steps "$folder/loop" --report "$folder/file"
+
 echo "1..$count"

@@ -2,7 +2,8 @@
  * make_recording.c - a recording on disk whose truth is known, for tests of the program.
  *
  *   make_recording FOLDER
- * loop|two|many|threads|unclocked|none|anew|second|tenth|first|eager|shapes|damaged [STEPS]
+ * loop|two|many|threads|unclocked|none|anew|second|tenth|first|eager|shapes|damaged|layers|unnamed
+ * [STEPS]
  *
  * FOLDER must exist. Each step takes: 2 ms of the device, of which the host is 0.1 ms in Execute
  * and waits for the rest outside of calls; then it works for 1 ms and sleeps for 3.
@@ -12,7 +13,9 @@
  * "tenth" in each tenth, "first" in the first ten only; "eager" one with 300 executions of
  * another. "shapes" answers requests of 1 to 8 rows, 0.1 ms of the device each and 20 us to send
  * them, of which 3 are the most frequent; each compiles for 50 ms. "unclocked" has no CPU clocks,
- * "none" no steps; "damaged" is a loop and a second process, whose file is not one of events.
+ * them, of which 3 are the most frequent; each compiles for 50 ms. "layers" is a loop whose program
+ * is kept, "unnamed" the same without locations. "unclocked" has no CPU clocks, "none" no steps;
+ * "damaged" is a loop and a second process, whose file is not one of events.
  */
 #include "tests/results/recordings/recording_fixture.h"
 
@@ -142,13 +145,82 @@ static void play_shapes(play *p, int requests)
     }
 }
 
+/* By bench's model the forward pass of Net/Dense_0 costs 4 parts of 8, its backward pass 3, and the
+ * function that Adam calls 1. */
+static const char layers[] =
+    "module @jit_step {\n"
+    "  func.func public @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {\n"
+    "    %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (tensor<64x64xf32>, "
+    "tensor<64x64xf32>) -> tensor<64x64xf32> loc(#forward)\n"
+    "    %1 = stablehlo.tanh %0 : tensor<64x64xf32> loc(#tanh)\n"
+    "    %2 = stablehlo.dot_general %1, %x, contracting_dims = [1] x [0] : (tensor<64x64xf32>, "
+    "tensor<64x64xf32>) -> tensor<64x64xf32> loc(#backward)\n"
+    "    %3 = call @f(%2) : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#call)\n"
+    "    return %3 : tensor<64x64xf32>\n"
+    "  }\n"
+    "  func.func private @f(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {\n"
+    "    %0 = stablehlo.multiply %x, %x : tensor<64x64xf32> loc(#mul)\n"
+    "    return %0 : tensor<64x64xf32>\n"
+    "  }\n"
+    "}\n"
+    "#line10 = loc(\"/home/me/<net>.py\":10:4)\n"
+    "#line20 = loc(\"/home/me/train.py\":20:4)\n"
+    "#forward = loc(\"jit(step)/jvp(Net)/Dense_0/dot_general\"(#line10))\n"
+    "#tanh = loc(\"jit(step)/jvp(Net)/Dense_0/jit(tanh)/tanh\"(#line10))\n"
+    "#backward = loc(\"jit(step)/transpose(jvp(Net))/Dense_0/dot_general\"(#line10))\n"
+    "#call = loc(\"jit(step)/Adam/jit(f)\"(#line20))\n"
+    "#mul = loc(\"mul\")\n";
+
+/* Writes the first LENGTH bytes of LAYERS as a program that is compiled next, jit_step. */
+static play_program compile_layers(play *p, const char *folder, const char *text, size_t length)
+{
+    char path[500];
+    const XXH128_hash_t hash = XXH3_128bits(text, length);
+    snprintf(path, sizeof path, "%s/100-1", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/100-1/programs", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/100-1/programs/%016llx%016llx.mlir", folder,
+             (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+    put_file(path, text, length);
+    p->high = hash.high64;
+    return play_compile(p, "jit_step", hash.low64, 1, 1, 50 * MS);
+}
+
+/* The same text without its locations. */
+static size_t drop_locations(char *text)
+{
+    size_t length = 0;
+    for (const char *at = text; *at && *at != '#';) {
+        if (strncmp(at, " loc(", 5) == 0)
+            at = strchr(at, ')') + 1;
+        else
+            text[length++] = *at++;
+    }
+    return length;
+}
+
+static void play_layers(play *p, const char *folder, bool named, int steps)
+{
+    static char text[sizeof layers];
+    memcpy(text, layers, sizeof layers);
+    const size_t length = named ? sizeof layers - 1 : drop_locations(text);
+    const play_program step = compile_layers(p, folder, text, length);
+    uint64_t state = play_send(p, 0, 16384, US);
+    for (int i = 0; i < steps; i++) {
+        step_of(p, &step, 2 * MS, &state);
+        play_wait(p, 0, 0);
+        play_work(p, 0, MS);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static play p;
     if (argc < 3) {
         fprintf(stderr,
                 "usage: %s FOLDER loop|two|many|threads|unclocked|none|anew|second|tenth|"
-                "first|eager|shapes|damaged [STEPS]\n",
+                "first|eager|shapes|damaged|layers|unnamed [STEPS]\n",
                 argv[0]);
         return 2;
     }
@@ -157,6 +229,8 @@ int main(int argc, char **argv)
     p.no_clocks = strcmp(argv[2], "unclocked") == 0;
     if (strcmp(argv[2], "none") == 0)
         play_nothing(&p, steps);
+    else if (strcmp(argv[2], "layers") == 0 || strcmp(argv[2], "unnamed") == 0)
+        play_layers(&p, argv[1], strcmp(argv[2], "layers") == 0, steps);
     else if (strcmp(argv[2], "anew") == 0)
         play_anew(&p, steps, 1, steps);
     else if (strcmp(argv[2], "eager") == 0)

@@ -130,6 +130,7 @@ typedef struct play {
     uint64_t executable; /* the next handle */
     bool no_clocks, no_completions;
     bool loads; /* executables from now on, compiles nothing */
+    uint64_t high;    /* half of the hashes of programs from now on; 0: 1 */
     uint64_t dims[2]; /* of buffers that are made from now on; 0, 0: 2, 3 */
 } play;
 
@@ -259,7 +260,7 @@ static inline play_program play_compile(play *p, const char *name, uint64_t hash
     record_event e = play_call(p, 0, RECORD_COMPILE, ns);
     e.field[3] = made.handle;
     e.field[4] = p->loads ? RECORD_DESERIALIZED : RECORD_COMPILED;
-    words_add(&w, hash ? 1 : 0);
+    words_add(&w, p->high ? p->high : hash ? 1 : 0);
     words_add(&w, hash);
     words_add(&w, 2);
     words_add(&w, 7);
