@@ -12,7 +12,6 @@
  * "anew" compiles another program of the same name in each step, "second" in each second one,
  * "tenth" in each tenth, "first" in the first ten only; "eager" one with 300 executions of
  * another. "shapes" answers requests of 1 to 8 rows, 0.1 ms of the device each and 20 us to send
- * them, of which 3 are the most frequent; each compiles for 50 ms. "unclocked" has no CPU clocks,
  * them, of which 3 are the most frequent; each compiles for 50 ms. "layers" is a loop whose program
  * is kept, "unnamed" the same without locations. "unclocked" has no CPU clocks, "none" no steps;
  * "damaged" is a loop and a second process, whose file is not one of events.
