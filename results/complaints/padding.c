@@ -243,6 +243,19 @@ void rec_shapes_free(rec_shapes *shapes)
     free(shapes);
 }
 
+size_t rec_variants_late(const rec_steps *steps, const rec_variants *v)
+{
+    const rec_process *p = steps->process;
+    bool *is_late = calloc(p->program_count + 1, sizeof *is_late);
+    size_t count = 0;
+    for (size_t i = steps->order_count / 2; is_late && i < steps->order_count; i++)
+        is_late[p->executions[steps->order[i]].program] = true;
+    for (size_t i = 0; is_late && i < v->count; i++)
+        count += is_late[v->list[i].program];
+    free(is_late);
+    return count;
+}
+
 double rec_variants_cost(const rec_process *p, const rec_variants *v, uint64_t from_ns,
                          uint64_t to_ns, uint32_t *compiles)
 {
