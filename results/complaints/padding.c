@@ -298,7 +298,8 @@ static uint32_t executions_of(const rec_variants *v)
 void rec_shapes_put(const rec_steps *steps, const rec_shapes *shapes, bn_text *out)
 {
     const rec_variants *v = &shapes->variants;
-    if (v->count < 2)
+    /* Of others the rule says already how they differ. */
+    if (v->count < 2 || v->varying == REC_VARYING_CODE || v->varying == REC_VARYING_UNKNOWN)
         return;
     bn_text_puts(out, out->length ? "; " : "");
     const char *name = steps->process->programs[v->list[0].program].name;
@@ -306,12 +307,6 @@ void rec_shapes_put(const rec_steps *steps, const rec_shapes *shapes, bn_text *o
                    (int)rec_stem(name), name, v->count,
                    (double)executions_of(v) / (double)v->count);
     rec_time_put(out, compile_ns(v));
-    if (v->varying == REC_VARYING_CODE || v->varying == REC_VARYING_UNKNOWN) {
-        bn_text_puts(out, v->varying == REC_VARYING_CODE
-                              ? "; their arguments have the same types"
-                              : "; the recording lacks types of their arguments");
-        return;
-    }
     bn_text_printf(out, "; argument %u is ", v->argument);
     rec_variant_put(steps, v, 0, out);
     bn_text_puts(out, " to ");
