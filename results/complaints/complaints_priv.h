@@ -59,6 +59,8 @@ BN_MUST_USE bool rec_padding_find(const rec_variants *v, rec_padding ways[2], si
 /* SHAPES is for rec_shapes_free, if it is of malloc; also after a failure. False without memory. */
 BN_MUST_USE bool rec_shapes_find(const rec_steps *steps, rec_shapes *shapes);
 void rec_shapes_free(rec_shapes *shapes); /* NULL allowed */
+/* How many of V's variants are executed in the later half of STEPS' executions. */
+size_t rec_variants_late(const rec_steps *steps, const rec_variants *v);
 /* How long V's variants compiled between FROM_NS and TO_NS, the framework's work before included,
  * in ns; COMPILES gets their number. */
 double rec_variants_cost(const rec_process *p, const rec_variants *v, uint64_t from_ns,

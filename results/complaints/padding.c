@@ -243,6 +243,19 @@ void rec_shapes_free(rec_shapes *shapes)
     free(shapes);
 }
 
+size_t rec_variants_late(const rec_steps *steps, const rec_variants *v)
+{
+    const rec_process *p = steps->process;
+    bool *is_late = calloc(p->program_count + 1, sizeof *is_late);
+    size_t count = 0;
+    for (size_t i = steps->order_count / 2; is_late && i < steps->order_count; i++)
+        is_late[p->executions[steps->order[i]].program] = true;
+    for (size_t i = 0; is_late && i < v->count; i++)
+        count += is_late[v->list[i].program];
+    free(is_late);
+    return count;
+}
+
 double rec_variants_cost(const rec_process *p, const rec_variants *v, uint64_t from_ns,
                          uint64_t to_ns, uint32_t *compiles)
 {
@@ -285,7 +298,8 @@ static uint32_t executions_of(const rec_variants *v)
 void rec_shapes_put(const rec_steps *steps, const rec_shapes *shapes, bn_text *out)
 {
     const rec_variants *v = &shapes->variants;
-    if (v->count < 2)
+    /* Of others the rule says already how they differ. */
+    if (v->count < 2 || v->varying == REC_VARYING_CODE || v->varying == REC_VARYING_UNKNOWN)
         return;
     bn_text_puts(out, out->length ? "; " : "");
     const char *name = steps->process->programs[v->list[0].program].name;
@@ -293,12 +307,6 @@ void rec_shapes_put(const rec_steps *steps, const rec_shapes *shapes, bn_text *o
                    (int)rec_stem(name), name, v->count,
                    (double)executions_of(v) / (double)v->count);
     rec_time_put(out, compile_ns(v));
-    if (v->varying == REC_VARYING_CODE || v->varying == REC_VARYING_UNKNOWN) {
-        bn_text_puts(out, v->varying == REC_VARYING_CODE
-                              ? "; their arguments have the same types"
-                              : "; the recording lacks types of their arguments");
-        return;
-    }
     bn_text_printf(out, "; argument %u is ", v->argument);
     rec_variant_put(steps, v, 0, out);
     bn_text_puts(out, " to ");

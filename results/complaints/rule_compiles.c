@@ -50,8 +50,9 @@ static bool check_early(rec_checking *c)
     const rec_variants *v = &shapes.variants;
     const double steps = (double)(s->marks - 1);
     uint32_t compiles = 0;
-    const double sum =
-        found && has_many_shapes(&shapes) ? rec_variants_cost(p, v, from, to, &compiles) : 0;
+    const double sum = found && has_many_shapes(&shapes) && rec_variants_late(s, v) >= LEAST_SHAPES
+                           ? rec_variants_cost(p, v, from, to, &compiles)
+                           : 0;
     const res_interval each = {sum / steps, (double)NAN, (double)NAN};
     const double mean_ns = (double)(to - from) / steps;
     rec_variants_free(&shapes.variants);

@@ -8,6 +8,7 @@ make=$built/tests/results/recordings/make_recording
 for kind in loop two many threads none anew damaged layers unnamed; do
     mkdir "$folder/$kind" && "$make" "$folder/$kind" "$kind" || exit 1
 done
+mkdir "$folder/shapes" && "$make" "$folder/shapes" shapes 120 || exit 1
 
 # lines TEXT...: says which of them standard output lacks.
 lines() {
@@ -40,6 +41,31 @@ assert all(v["p10_ns"] <= v["median_ns"] <= v["p90_ns"] for v in r["ledger"].val
 assert abs(r["answer"]["no_host_gaps"]["ns"] - 2e6) < 1e3
 assert r["programs"][0]["name"] == "jit_step" and r["programs"][0]["donated"] == 1
 '
+)"
+
+run steps "$folder/shapes" --format json
+report "requests have latencies, by shape" "$(
+    fault_of 0
+    holds '
+r = records["requests"]
+assert records["steps_by"] == "name" and r["count"] == 120 and r["compiling"] == 8, r
+assert abs(r["p50_ns"] - 320e3) < 1 and r["behind_p99"] > 0 and r["varies"] == "dimension", r
+assert [s["type"] for s in r["shapes"]] == ["f32[%d,16]" % n for n in range(1, 9)]
+assert sum(s["requests"] for s in r["shapes"]) == 120 and r["shapes"][0]["p99_ns"] is None
+assert records["programs"][0]["variants"] == 8
+'
+)"
+report "an import takes one variant" "$(
+    run import "$folder/shapes" --store "$folder/shapes-store"
+    fault_of 0
+    grep -qF "f32[3,16]" "$folder/err" || echo "the most frequent one is not named"
+    run import "$folder/shapes" --store "$folder/shapes-store" --variant "f32[5,16]"
+    fault_of 0
+    run import "$folder/shapes" --store "$folder/shapes-store" --variant "f32[9,16]"
+    fault_of 3
+    [ "$(find "$folder/shapes-store" -name "*.h5" | wc -l)" -eq 2 ] || echo "not two records"
+    run table --store "$folder/shapes-store" --format json
+    grep -qF "f32[5,16]" "$folder/out" || echo "the variant is not in the table"
 )"
 
 run steps "$folder/two"

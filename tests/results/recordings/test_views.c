@@ -146,6 +146,7 @@ static void programs_are_executions(void **state)
     /* An execution that did not end has no time, and neither has a program outside the steps. */
     m->spans[0].complete_ns = 0;
     m->steps.program_count = 1;
+    m->row_of[1] = REC_NONE;
     record = record_of(m, &naming);
     assert_int_equal(record->execution_count, 1);
     assert_int_equal(record->executions[0].pjrt_count, STEPS - 1);
