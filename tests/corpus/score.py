@@ -53,7 +53,10 @@ def sum_of(times, rows):
 def own_time(program, clock, measured=None):
     """The mean time of a step in ns by the program's own clock, (least, most): of all steps, or of those that bench
     measured, [from, to) in each row. Both are the same but where the host runs ahead of the device."""
-    last = len(clock["step_begins_ns"]) - 1
+    # bench begins a step with its execution, and a call's end is never before that: what a step compiles lies before
+    # its execution, as for bench.
+    ends = clock["step_ends_ns"]
+    last = len(ends) - 1
     rows = [(min(max(begin, 0), last), min(end, last)) for begin, end in measured or [(0, last)]]
     rows = [row for row in rows if row[0] < row[1]]
     # Only there does the host know how far the device is. What bench left out between them holds work of steps, too,
@@ -62,13 +65,11 @@ def own_time(program, clock, measured=None):
     within = [k for k in awaited if rows and rows[0][0] <= k <= rows[-1][1]]
     awaited = within if len(within) > 1 else awaited
     if len(awaited) < 2:
-        # bench begins a step with its execution, and a call's end is never before that: what a step compiles lies
-        # before its execution, as for bench.
-        total, count = sum_of(clock["step_ends_ns"], rows)
+        total, count = sum_of(ends, rows)
         return (total / count, total / count) if count else None
     begin, end = awaited[0], awaited[-1]
-    total, count = sum_of(clock["step_begins_ns"], [(begin, end)])
-    out, left = sum_of(clock["step_begins_ns"], [(max(a[1], begin), min(b[0], end)) for a, b in zip(rows, rows[1:])
+    total, count = sum_of(ends, [(begin, end)])
+    out, left = sum_of(ends, [(max(a[1], begin), min(b[0], end)) for a, b in zip(rows, rows[1:])
                                                  if max(a[1], begin) < min(b[0], end)])
     most = total / count
     least = (total - out) / (count - left) if left < count else most
