@@ -185,17 +185,53 @@ static void meet(void *with, const shlo_graph *g, const shlo_met *met)
     bn_text_free(&p.text);
 }
 
+/* ---- a profile's ops ---------------------------------------------------------------------------
+ */
+
+/* Whether the profile has named ops that took time, and the kernels of all programs of STEPS. */
+static bool has_ops(const rec_steps *steps)
+{
+    const rec_profile *profile = &steps->process->profile;
+    bool named = false;
+    for (size_t i = 0; i < profile->op_count && !named; i++)
+        named = profile->ops[i].name[0];
+    return named && rec_steps_profile(steps) == REC_PROFILE_TAKEN && steps->kernels_ns.estimate > 0;
+}
+
+/* The ops are those of all programs that ran while the profiler did: of the steps, and few
+ * others. */
+static void take_ops(sums *s, const rec_steps *steps)
+{
+    const rec_profile *profile = &steps->process->profile;
+    double all = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        all += profile->ops[i].ns;
+    for (size_t i = 0; i < profile->op_count; i++) {
+        const rec_profile_op *op = &profile->ops[i];
+        path p = {.phase = COMMAND_OTHER};
+        add_parts(&p, (shlo_piece){op->name, strlen(op->name)}, false);
+        const size_t at = place_of(s, p.text.data ? p.text.data : "", p.phase);
+        s->out->list[at].ns += steps->kernels_ns.estimate * op->ns / all;
+        bn_text_free(&p.text);
+    }
+    s->out->measured = true;
+    s->out->ns = steps->kernels_ns.estimate;
+}
+
 /* ---- programs ----------------------------------------------------------------------------------
  */
 
+/* *MISSING: JAX's libraries, which read such programs, are not there or too slow. */
 static bn_code read_graph(const rec_recording *recording, const rec_program *program,
-                          shlo_graph **graph, bn_status *st)
+                          shlo_graph **graph, bool *missing, bn_status *st)
 {
     char *bytes = NULL;
     size_t size = 0;
     bn_code code = rec_program_read(recording, program, &bytes, &size, st);
-    if (code == BN_OK)
+    if (code == BN_OK) {
         code = command_graph_text(&bytes, &size, st);
+        *missing = code == BN_NOT_FOUND || code == BN_TIMEOUT;
+    }
     if (code == BN_OK)
         code = shlo_graph_read(bytes, size, graph, st);
     free(bytes);
@@ -208,7 +244,7 @@ static bn_code share(sums *s, const rec_recording *recording, const rec_program 
 {
     shlo_graph *graph = NULL;
     size_t unknown = 0;
-    bn_code code = read_graph(recording, program, &graph, st);
+    bn_code code = read_graph(recording, program, &graph, &s->out->missing, st);
     if (code != BN_OK)
         return code;
     for (size_t i = 0; i < s->out->count; i++)
@@ -246,25 +282,23 @@ static double time_of(const rec_step_program *row)
     return isfinite(row->kernels_ns) ? row->kernels_ns * row->times : row->device_step_ns;
 }
 
-bn_code command_places_make(const rec_recording *recording, const rec_steps *steps, command_by by,
-                            command_places *places, bn_status *st)
+/* Shares the device time of all programs of STEPS by the model. */
+static bn_code take_programs(sums *s, const rec_recording *recording, const rec_steps *steps,
+                             bn_status *st)
 {
-    *places = (command_places){.by = by, .memory = bn_arena_new(1u << 14)};
-    sums s = {.out = places};
-    bn_code code = BN_OK;
-    for (size_t i = 0; code == BN_OK && i < steps->program_count; i++) {
+    command_places *places = s->out;
+    for (size_t i = 0; i < steps->program_count; i++) {
         const rec_step_program *row = &steps->programs[i];
         const double ns = time_of(row);
         bn_status why = {.code = BN_OK};
         if (!isfinite(ns))
-            (void)bn_fail(&why, BN_NOT_FOUND, "no completion was recorded");
-        /* Where the reader is missing or too slow, it is so for all. */
-        else if (places->why.code == BN_NOT_FOUND || places->why.code == BN_TIMEOUT)
+            (void)bn_fail(&why, BN_INVALID, "no completion was recorded");
+        else if (places->missing)
             why = places->why;
         else
-            (void)!share(&s, recording, &steps->process->programs[row->program], ns, &why);
+            (void)!share(s, recording, &steps->process->programs[row->program], ns, &why);
         if (why.code == BN_OUT_OF_MEMORY)
-            code = bn_fail(st, why.code, "%s", why.message);
+            return bn_fail(st, why.code, "%s", why.message);
         if (why.code == BN_OK)
             continue;
         places->unread++;
@@ -272,6 +306,19 @@ bn_code command_places_make(const rec_recording *recording, const rec_steps *ste
         if (places->why.code == BN_OK)
             places->why = why;
     }
+    return BN_OK;
+}
+
+bn_code command_places_make(const rec_recording *recording, const rec_steps *steps, command_by by,
+                            command_places *places, bn_status *st)
+{
+    *places = (command_places){.by = by, .memory = bn_arena_new(1u << 14)};
+    sums s = {.out = places};
+    bn_code code = BN_OK;
+    if (by == COMMAND_BY_LAYER && has_ops(steps))
+        take_ops(&s, steps);
+    else
+        code = take_programs(&s, recording, steps, st);
     if (places->count)
         qsort(places->list, places->count, sizeof *places->list, by_time);
     free(s.slots);

@@ -17,26 +17,30 @@ typedef enum command_phase { COMMAND_FORWARD, COMMAND_BACKWARD, COMMAND_OTHER } 
 typedef struct command_place {
     const char *name;    /* plain: "Dense_0/relu", "f.py:12"; "": the statements say none */
     command_phase phase; /* by line COMMAND_OTHER */
-    double ns;           /* of a step: modelled */
+    double ns;           /* of a step */
 } command_place;
 
 /* Zero-initialise; release with command_places_free. */
 typedef struct command_places {
     command_by by;
+    bool measured;       /* by the plugin's profile; else modelled */
     command_place *list; /* the longest first */
     size_t count, room;
     double ns;            /* of a step: measured device time of the programs that were read */
     double unread_ns;     /* of the others */
     size_t unread;        /* these */
     size_t unknown_loops; /* taken for loops that run once */
+    bool missing;         /* the libraries that read them; so no further one was tried */
     bn_status why;        /* of the first one that was not read */
     bn_arena *memory;
 } command_places;
 
 /*
- * Shares the device time of each program of STEPS among its statements by what they cost
- * (shlo_node_cost), and sums it by place. This is a model: no statement was measured. Programs
- * that cannot be read, or whose device time is unknown, are counted. BN_OUT_OF_MEMORY.
+ * By layer, and where the plugin's profile has ops and the programs of the steps, shares the time
+ * of their kernels as the profiled ops did. Else it shares the device time of each program of STEPS
+ * among its statements by what they cost (shlo_node_cost): this is a model, and no statement was
+ * measured. Programs that cannot be read, or whose device time is unknown, are counted.
+ * BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code command_places_make(const rec_recording *recording, const rec_steps *steps,
                                         command_by by, command_places *places, bn_status *st);

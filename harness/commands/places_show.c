@@ -49,7 +49,13 @@ static bool has_names(const command_places *places)
 
 static void put_words(const command_places *p, bn_text *out)
 {
-    if (p->ns > 0) {
+    if (p->measured) {
+        bn_text_puts(out, "Measured by the plugin's profiler: kernels run for ");
+        rec_time_put(out, p->ns);
+        bn_text_puts(out, " a step, and share it as the ops of the profiled executions do. Of a "
+                          "fusion the compiler keeps the name of one op, which gets all of its "
+                          "time.\n");
+    } else if (p->ns > 0) {
         bn_text_puts(out, "Modelled, not measured: the device time of each program is measured, ");
         rec_time_put(out, p->ns);
         bn_text_printf(out,
@@ -80,8 +86,10 @@ static void put_words(const command_places *p, bn_text *out)
 
 void command_places_put(const command_places *p, res_format format, bn_text *out)
 {
-    static const res_sheet_column all[] = {
-        {"layer", false}, {"phase", false}, {"modelled", true}, {"share", true}};
+    const res_sheet_column all[] = {{"layer", false},
+                                    {"phase", false},
+                                    {p->measured ? "measured" : "modelled", true},
+                                    {"share", true}};
     static const res_sheet_column lines[] = {{"line", false}, {"modelled", true}, {"share", true}};
     const bool whole = !res_format_is_text(format), layers = p->by == COMMAND_BY_LAYER;
     const size_t shown = whole || p->count < MOST_ROWS ? p->count : MOST_ROWS;
@@ -122,14 +130,14 @@ json_t *command_places_json(const rec_recording *recording, const command_places
                                               phases[p->list[i].phase], "ns", p->list[i].ns,
                                               "share", p->list[i].ns / p->ns));
     put_words(p, &words);
-    json_t *o = json_pack("{s:o, s:s, s:s, s:i, s:f, s:f, s:I, s:I, s:o, s:o, s:o}", "recording",
-                          res_json_text(recording->path), "by",
-                          p->by == COMMAND_BY_LAYER ? "layer" : "line", "source", "modelled",
-                          "flops_per_byte", COMMAND_FLOPS_PER_BYTE, "device_ns", p->ns, "unread_ns",
-                          p->unread_ns, "unread", (json_int_t)p->unread, "unknown_loops",
-                          (json_int_t)p->unknown_loops, "why",
-                          p->unread ? res_json_text(p->why.message) : json_null(), "places", list,
-                          "words", res_json_text(words.data ? words.data : ""));
+    json_t *o = json_pack(
+        "{s:o, s:s, s:s, s:i, s:f, s:f, s:I, s:I, s:o, s:o, s:o}", "recording",
+        res_json_text(recording->path), "by", p->by == COMMAND_BY_LAYER ? "layer" : "line",
+        "source", p->measured ? "measured" : "modelled", "flops_per_byte", COMMAND_FLOPS_PER_BYTE,
+        "device_ns", p->ns, "unread_ns", p->unread_ns, "unread", (json_int_t)p->unread,
+        "unknown_loops", (json_int_t)p->unknown_loops, "why",
+        p->unread ? res_json_text(p->why.message) : json_null(), "places", list, "words",
+        res_json_text(words.data ? words.data : ""));
     bn_text_free(&words);
     return o;
 }
@@ -204,7 +212,8 @@ static void add_frames(flame *f, const command_place *const *places, size_t from
 static bn_code draw(const command_places *p, bn_text *out, bn_status *st)
 {
     static const char *const kinds[] = {"forward", "backward", "other"};
-    static const char title[] = "Device time by layer, modelled";
+    const char *title =
+        p->measured ? "Device time by layer, measured" : "Device time by layer, modelled";
     const command_place **list = bn_zalloc(p->count + 1, sizeof(void *));
     flame f = {.memory = bn_arena_new(1u << 12)};
     plot picture = {0};
@@ -214,9 +223,10 @@ static bn_code draw(const command_places *p, bn_text *out, bn_status *st)
     qsort(list, p->count, sizeof *list, by_path);
     add_frame(&f, "step", 4, 0, p->ns, 0, COMMAND_OTHER);
     add_frames(&f, list, 0, p->count, 0, 0, 1);
-    bn_text_puts(&words, "Width: device time of a step, shared by a model of what each statement "
-                         "costs.");
-    const plot_words about = {title, words.data, "MODELLED"};
+    bn_text_puts(&words, p->measured ? "Width: time of kernels in a step, by the plugin's profiler."
+                                     : "Width: device time of a step, shared by a model of what "
+                                       "each statement costs.");
+    const plot_words about = {title, words.data, p->measured ? NULL : "MODELLED"};
     bn_code code = plot_flame(&about, kinds, 3, f.list, f.count, &picture, st);
     if (code == BN_OK)
         code = plot_html_figure(&picture, title, 1, out, st);

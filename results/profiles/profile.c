@@ -181,6 +181,28 @@ static bn_code read_head(const record_profile *head, uint64_t size, rec_profile 
     return BN_OK;
 }
 
+/* Ops are more than the steps need: a profile without them, or with damaged ones, has none. */
+static bn_code take_ops(const void *bytes, size_t size, rec_profile *p, bn_status *st)
+{
+    rt_op_time *list = NULL;
+    size_t count = 0;
+    bn_status why = {.code = BN_OK};
+    if (rt_xspace_op_times(bytes, size, p->memory, &list, &count, &why) == BN_OUT_OF_MEMORY)
+        return bn_fail(st, why.code, "%s", why.message);
+    count = why.code == BN_OK ? count : 0;
+    p->ops = bn_arena_zalloc(p->memory, (count + 1) * sizeof *p->ops);
+    for (size_t i = 0; i < count; i++) {
+        bn_text name = {0};
+        if (list[i].ps == 0)
+            continue;
+        bn_text_plain(&name, list[i].name);
+        p->ops[p->op_count++] = (rec_profile_op){
+            bn_arena_strdup(p->memory, name.data ? name.data : ""), (double)list[i].ps / 1000};
+        bn_text_free(&name);
+    }
+    return BN_OK;
+}
+
 /* The SIZE bytes behind HEAD. */
 static bn_code read_profile(const record_profile *head, const void *bytes, size_t size,
                             rec_profile *p, bn_status *st)
@@ -199,6 +221,8 @@ static bn_code read_profile(const record_profile *head, const void *bytes, size_
         refuse(p, "an execution in it is longer than the profile");
     } else if (code == BN_OK) {
         code = take_spans(spans, count, p, st);
+        if (code == BN_OK)
+            code = take_ops(bytes, size, p, st);
     }
     free(spans);
     return code;

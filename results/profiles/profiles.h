@@ -26,6 +26,13 @@ typedef struct rec_profile_span {
     size_t plane;   /* of its device: equal for those of one */
 } rec_profile_span;
 
+/* What the ops of all executions took that one op of a program's text became. */
+typedef struct rec_profile_op {
+    const char
+        *name; /* as its location says, plain: "jit(step)/jvp(Dense_0)/dot_general"; "": none */
+    double ns;
+} rec_profile_op;
+
 typedef struct rec_profile {
     bool asked;    /* there is such a file */
     char why[160]; /* why it has no executions; "": it has */
@@ -39,7 +46,9 @@ typedef struct rec_profile {
     size_t program_count;
     rec_profile_span *spans; /* by start */
     size_t span_count;
-    bn_arena *memory;
+    rec_profile_op *ops; /* by name, those that took some time; none where the profiler has none */
+    size_t op_count;
+    bn_arena *memory; /* of names and ops */
 } rec_profile;
 
 /* Reads the file of the process in the open folder FOLDER. A file that is absent, or whose head

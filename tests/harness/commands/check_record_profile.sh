@@ -115,6 +115,24 @@ for x in records["rows"]:
 '
 )"
 
+# ---- ops ----------------------------------------------------------------------------------
+
+run record --quiet --runtime sim --profile 60 --output "$folder/ops" -- "$program" --steps 200 --size 64
+run steps "$folder/ops" --by layer --format json
+report "time by layer is measured where the profiler tells ops" "$(
+    fault_of 0
+    holds 'r = records
+assert r["source"] == "measured" and abs(r["device_ns"] - 700e3) < 1e3, r
+layers = {(p["name"], p["phase"]): p["share"] for p in r["places"]}
+assert 0 < layers[("Dense_0", "forward")] < 1 and abs(sum(layers.values()) - 1) < 1e-9, layers
+assert abs(sum(p["ns"] for p in r["places"]) - r["device_ns"]) < 1, r'
+)"
+run steps "$folder/ops" --by line --format json
+report "and by line it is modelled" "$(
+    fault_of 0
+    holds 'assert records["source"] == "modelled" and records["places"][0]["name"] == "", records'
+)"
+
 # ---- none ---------------------------------------------------------------------------------
 
 rm -rf "$folder/r"

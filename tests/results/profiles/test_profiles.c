@@ -144,6 +144,55 @@ static void programs_have_medians_over_their_executions(void **state)
 }
 
 /* Executions begin each 1000 ns from 0 on by the profile's clock. */
+/* An op has no executions, and its name is that of its location. */
+static void ops_are_summed_by_name(void **state)
+{
+    static char ops[] = "XLA Ops", tf_op[] = "tf_op", dot[] = "fusion.1", name[] = "a/\x1b/dot";
+    Bench__Trace__Line line, *lines[2];
+    Bench__Trace__Event event[2], *events[2];
+    Bench__Trace__Stat stat, *stats[] = {&stat};
+    Bench__Trace__Name stat_name;
+    Bench__Trace__NameEntry stat_entry, *stat_entries[] = {&stat_entry};
+    static making m;
+    (void)state;
+    begin(&m);
+    add(&m, (char *)"jit_step(7)", 3000);
+    add(&m, dot, 0); /* gives the name; the event goes to the other line */
+    m.line.n_events = 1;
+    bench__trace__line__init(&line);
+    bench__trace__stat__init(&stat);
+    bench__trace__name__init(&stat_name);
+    bench__trace__name_entry__init(&stat_entry);
+    stat_name.name = tf_op;
+    stat_name.id = stat_entry.id = stat.name_id = 3;
+    stat_entry.value = &stat_name;
+    stat.text = name;
+    m.names[1].stats = stats;
+    m.names[1].n_stats = 1;
+    m.plane.stat_names = stat_entries;
+    m.plane.n_stat_names = 1;
+    for (int i = 0; i < 2; i++) {
+        bench__trace__event__init(&event[i]);
+        event[i].name_id = 2;
+        event[i].offset_ps = i * 1000000;
+        event[i].duration_ps = 500000;
+        events[i] = &event[i];
+    }
+    line.name = ops;
+    line.events = events;
+    line.n_events = 2;
+    lines[0] = &m.line;
+    lines[1] = &line;
+    m.plane.lines = lines;
+    m.plane.n_lines = 2;
+    rec_profile profile = profile_of(&m);
+    assert_int_equal(profile.program_count, 1);
+    assert_int_equal(profile.op_count, 1);
+    assert_true(profile.ops[0].ns == 1000);
+    assert_true(bn_is_plain(profile.ops[0].name) && strstr(profile.ops[0].name, "dot"));
+    rec_profile_free(&profile);
+}
+
 static void the_clock_is_one_of_two(void **state)
 {
     (void)state;
@@ -320,6 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_have_medians_over_their_executions),
+        cmocka_unit_test(ops_are_summed_by_name),
         cmocka_unit_test(the_clock_is_one_of_two),
         cmocka_unit_test(names_become_plain),
         cmocka_unit_test(each_missing_profile_has_its_reason),
