@@ -3,17 +3,18 @@
  *
  *   make_recording FOLDER KIND [STEPS]
  *
- * FOLDER must exist. KIND is loop, two, many, threads, unclocked, none, anew, second, tenth, first,
- * eager, shapes, layers, unnamed or damaged. Each step takes: 2 ms of the device, of which the host is 0.1 ms in
- * Execute and waits for the rest outside of calls; then it works for 1 ms and sleeps for 3. "two"
- * has a gradient and an update of 1 ms each, "many" fifteen programs of 0.1 to 1.5 ms; in "threads"
- * the main thread traces for 4 ms and another one executes, after 0.5 ms of work. "anew" compiles
- * another program of the same name in each step, "second" in each second one, "tenth" in each
- * tenth, "first" in the first ten only; "eager" one with 300 executions of another. "shapes"
- * answers requests of 1 to 8 rows, 0.1 ms of the device each and 20 us to send them, of which 3 are
- * the most frequent; each compiles for 50 ms. "layers" is a loop whose program is kept, "unnamed" the
- * same without locations. "unclocked" has no CPU clocks, "none" no steps;
- * "damaged" is a loop and a second process, whose file is not one of events.
+ * FOLDER must exist. KIND is loop, two, many, threads, unclocked, none, anew, second, tenth,
+ * first, eager, shapes, layers, unnamed or damaged. Each step takes: 2 ms of the device, of
+ * which the host is 0.1 ms in Execute and waits for the rest outside of calls; then it works for
+ * 1 ms and sleeps for 3. "two" has a gradient and an update of 1 ms each, "many" fifteen
+ * programs of 0.1 to 1.5 ms; in "threads" the main thread traces for 4 ms and another one
+ * executes, after 0.5 ms of work. "anew" compiles another program of the same name in each step,
+ * "second" in each second one, "tenth" in each tenth, "first" in the first ten only; "eager" one
+ * with 300 executions of another. "shapes" answers requests of 1 to 8 rows, 0.1 ms of the device
+ * each and 20 us to send them, of which 3 are the most frequent; each compiles for 50 ms.
+ * "layers" is a loop whose program is kept, "unnamed" the same without locations. "unclocked"
+ * has no CPU clocks, "none" no steps; "damaged" is a loop and a second process, whose file is
+ * not one of events.
  */
 #include "tests/results/recordings/recording_fixture.h"
 
