@@ -20,8 +20,7 @@ double rec_idle_between(const rec_spans *busy, uint64_t from, uint64_t to);
  */
 
 typedef struct rec_late {
-    uint32_t compiles;   /* of programs of steps, in the later half of the steps; where shapes
-                            change, in all but the first */
+    uint32_t compiles;   /* of programs of steps, in the later half of the steps */
     double steps;        /* that they are of */
     double wall_ns;      /* of it */
     res_interval ns;     /* compiling, and the framework's work before, a step */

@@ -332,31 +332,17 @@ static void count_compilations(const comparing *c, uint64_t from_ns, uint64_t to
                               .high = each_ns * gsl_cdf_chisq_Qinv(LEVEL / 2, 2 * k + 2) / 2};
 }
 
-/* A program of a step has so many variants where shapes change: then it compiles from its first
- * steps on, and that it stops later, as all shapes were there, is no merit. */
-#define LEAST_VARIANTS 3
-
-/* The first of the steps whose compilations count. Others compile in the first half of their steps
- * because they start. */
-static size_t first_counted(const rec_steps *steps)
-{
-    for (size_t i = 0; i < steps->program_count; i++)
-        if (steps->programs[i].variants >= LEAST_VARIANTS)
-            return 1;
-    return steps->marks / 2;
-}
-
 bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
 {
-    const size_t first = first_counted(steps);
+    const size_t first = steps->marks / 2;
     comparing c;
     *late = (rec_late){.example = REC_NONE};
     if (steps->marks < 4)
         return true;
     /* A program is compiled before its first execution: that is in the step before. */
-    const uint64_t from_ns = steps->times_ns[first ? first - 1 : 0];
+    const uint64_t from_ns = steps->times_ns[first - 1];
     const uint64_t to_ns = steps->times_ns[steps->marks - 1];
-    late->steps = (double)(steps->marks - (first ? first : 1));
+    late->steps = (double)(steps->marks - first);
     late->wall_ns = (double)(to_ns - from_ns);
     const bool made = list_compilations(&c, steps);
     if (made) {

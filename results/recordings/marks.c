@@ -375,19 +375,29 @@ static bn_code mark_begins(const rec_sequence *q, const rec_names *names, const 
 
 /* ---- all ways ----------------------------------------------------------------------------- */
 
-/* Whether PERIOD is a better step than the program NAMED: that stands in it more than once, as an
- * op that a request executes again and again, or not at all, and the period costs more. */
+/* Whether PERIOD is a better step than the program NAMED: that stands in it more often than another
+ * one, as an op that a request executes again and again, or not at all, and the period costs more.
+ * Where all names stand in it equally often, shapes come again and again. */
 static bool is_better(const rec_sequence *q, const rec_names *names, const rec_period *period,
                       uint32_t named, uint32_t *at)
 {
+    const uint32_t *template = q->programs + period->first;
     const uint32_t name = names->name[named];
-    uint32_t count = 0;
+    uint32_t *counts = calloc(names->name_count + 1, sizeof *counts), least = UINT32_MAX;
     double cost = 0;
-    for (uint32_t i = 0; i < period->length; i++)
-        count += names->name[q->programs[period->first + i]] == name;
+    bool better = false;
+    for (uint32_t i = 0; counts && i < period->length; i++)
+        counts[names->name[template[i]]]++;
+    for (uint32_t i = 0; counts && i < period->length; i++) {
+        const uint32_t count = counts[names->name[template[i]]];
+        least = count < least ? count : least;
+    }
     for (uint32_t i = 0; i < q->count; i++)
         cost += names->name[q->programs[i]] == name ? q->costs[i] : 0;
-    return count > 1 || (count == 0 && period->length && cost_of(q, period, at) > cost);
+    if (counts && period->length)
+        better = counts[name] ? least < counts[name] : cost_of(q, period, at) > cost;
+    free(counts);
+    return better;
 }
 
 /* Puts the executions of a program that stands in PERIOD once into AT; how many. 0: none does. */
