@@ -21,17 +21,11 @@
  *           state reads this one and feeds several renewals of it in a row, a step is a round of
  *           these: a rollout and its updates, a gradient and an update op by op.
  */
-#include "results/recordings/recordings_priv.h"
+#include "results/recordings/state_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* A series has so many marks, and of several chains so many each: activations have fewer. */
-#define LEAST_SERIES    3
-#define LEAST_EACH      4
-/* Places of chains at which the weights of layers are looked for. */
-#define MOST_PLACES     32
 /* A loop has so many, and so many bytes of state or so many marks a chain. */
 #define LEAST_MARKS     5
 #define LEAST_BYTES     64
@@ -56,444 +50,11 @@
 #define MOST_TRIED      4096
 #define MOST_GROUPS     64
 
-typedef struct chain {
-    uint64_t bytes;       /* of its largest buffer */
-    uint32_t born;        /* position of the execution that made the first, plus 1; 0: none did */
-    uint32_t link, links; /* the first of its links, when these are sorted; their number */
-    uint32_t name;        /* that makes most links */
-    uint32_t mark, marks; /* the first of its marks, their number */
-    uint32_t tail;        /* its last buffer */
-    uint32_t next;        /* chain of its series; REC_NONE: the last one */
-    uint32_t group;       /* index; REC_NONE: of none */
-} chain;
-
-typedef struct link {
-    uint32_t chain, at; /* position of the execution */
-} link;
-
-typedef struct series {
-    uint64_t bytes, span_ns;
-    uint32_t first, last, parts; /* chains */
-    uint32_t name, marks;
-    uint32_t end; /* position of its last mark */
-    uint32_t group;
-} series;
-
-typedef struct group {
-    double weight;
-    uint64_t bytes, span_ns;
-    uint32_t marks, parts;
-    uint32_t main; /* its series with most bytes */
-    bool taken;    /* tried as the state of the step */
-} group;
-
-/* A buffer of an execution, to be linked. */
-typedef struct operand {
-    uint32_t type, born, index, buffer;
-} operand;
-
-typedef struct finder {
-    const rec_sequence *q;
-    const rec_process *p;
-    const rec_names *names;
-    uint32_t *chain_of; /* [buffer]; REC_NONE */
-    chain *chains;
-    size_t chain_count, chain_room;
-    link *links;
-    size_t link_count, link_room;
-    uint32_t *marks; /* positions, those of a chain together, in order */
-    series *series;
-    size_t series_count, series_room;
-    group *groups;
-    size_t group_count, group_room;
-    operand *arguments, *results; /* of one execution */
-    size_t argument_room, result_room;
-    rec_spans compiles;
-    uint64_t *renewed;    /* [name]: a bit for each group with a series of that name */
-    uint32_t *takes;      /* [name x group]: executions of the name that take the group's state */
-    uint32_t *executions; /* [name] */
-} finder;
-
-static uint64_t begin_at(const finder *f, uint32_t at)
-{
-    return f->p->executions[f->q->order[at]].begin_ns;
-}
-
-static uint32_t name_at(const finder *f, uint32_t at)
-{
-    return f->names->name[f->q->programs[at]];
-}
-
-/* The index of the sequence's device in execution E. */
-static uint32_t device_of(const finder *f, const rec_execution *e)
-{
-    for (uint32_t d = 0; d < e->devices; d++)
-        if (f->p->spans[e->spans + d].device == f->q->device)
-            return d;
-    return 0;
-}
-
-/* ---- links -------------------------------------------------------------------------------- */
-
-static bool start_chain(finder *f, uint32_t buffer, uint32_t born)
-{
-    if (!bn_reserve(&f->chains, f->chain_count + 1, &f->chain_room, sizeof *f->chains))
-        return false;
-    f->chain_of[buffer] = (uint32_t)f->chain_count;
-    f->chains[f->chain_count++] =
-        (chain){.bytes = rec_type_bytes(&f->p->types[f->p->buffers[buffer].type]),
-                .born = born,
-                .tail = buffer,
-                .next = REC_NONE,
-                .group = REC_NONE};
-    return true;
-}
-
-static int by_age(const void *a, const void *b)
-{
-    const operand *x = a, *y = b;
-    if (x->type != y->type)
-        return x->type > y->type ? 1 : -1;
-    return rec_order(x->born, y->born, x->index, y->index);
-}
-
-static int by_index(const void *a, const void *b)
-{
-    const operand *x = a, *y = b;
-    return rec_order(x->type, y->type, x->index, y->index);
-}
-
-static int by_buffer(const void *a, const void *b)
-{
-    const operand *x = a, *y = b;
-    return rec_order(x->buffer, y->buffer, x->index, y->index);
-}
-
-/* The arguments whose last use the execution at AT is, each once; *COUNT of them. False without
- * memory. */
-static bool take_arguments(finder *f, uint32_t at, size_t *count)
-{
-    const uint32_t index = f->q->order[at];
-    const rec_execution *e = &f->p->executions[index];
-    const uint32_t device = device_of(f, e);
-    size_t made = 0;
-    *count = 0;
-    if (!bn_reserve(&f->arguments, e->arguments + 1, &f->argument_room, sizeof *f->arguments))
-        return false;
-    for (uint32_t i = 0; i < e->arguments; i++) {
-        const uint32_t buffer = rec_argument(f->p, e, device, i);
-        if (buffer == REC_NONE || f->p->buffers[buffer].type == REC_NONE ||
-            f->p->buffers[buffer].last_use != index)
-            continue;
-        if (f->chain_of[buffer] == REC_NONE && !start_chain(f, buffer, 0))
-            return false;
-        f->arguments[made++] =
-            (operand){f->p->buffers[buffer].type, f->chains[f->chain_of[buffer]].born, i, buffer};
-    }
-    qsort(f->arguments, made, sizeof *f->arguments, by_buffer);
-    for (size_t i = 0; i < made; i++)
-        if (i == 0 || f->arguments[i].buffer != f->arguments[*count - 1].buffer)
-            f->arguments[(*count)++] = f->arguments[i];
-    qsort(f->arguments, *count, sizeof *f->arguments, by_age);
-    return true;
-}
-
-/* The results of the execution at AT that others take; likewise. */
-static bool take_results(finder *f, uint32_t at, size_t *count)
-{
-    const rec_execution *e = &f->p->executions[f->q->order[at]];
-    const uint32_t device = device_of(f, e);
-    *count = 0;
-    if (!bn_reserve(&f->results, e->results + 1, &f->result_room, sizeof *f->results))
-        return false;
-    for (uint32_t i = 0; i < e->results; i++) {
-        const uint32_t buffer = rec_result(f->p, e, device, i);
-        if (buffer != REC_NONE && f->p->buffers[buffer].type != REC_NONE &&
-            f->p->buffers[buffer].uses > 0)
-            f->results[(*count)++] = (operand){f->p->buffers[buffer].type, 0, i, buffer};
-    }
-    qsort(f->results, *count, sizeof *f->results, by_index);
-    return true;
-}
-
-/* BUFFER, a result at AT, replaces the last one of CHAIN. */
-static bool add_link(finder *f, uint32_t of, uint32_t buffer, uint32_t at)
-{
-    if (!bn_reserve(&f->links, f->link_count + 1, &f->link_room, sizeof *f->links))
-        return false;
-    f->chain_of[buffer] = of;
-    f->chains[of].links++;
-    f->chains[of].tail = buffer;
-    f->links[f->link_count++] = (link){of, at};
-    return true;
-}
-
-/* Links ARGUMENTS to RESULTS, all of one type: the oldest ones, in the order of arguments. */
-static bool link_type(finder *f, uint32_t at, operand *arguments, size_t argument_count,
-                      const operand *results, size_t result_count)
-{
-    const size_t linked = argument_count < result_count ? argument_count : result_count;
-    qsort(arguments, linked, sizeof *arguments, by_index);
-    for (size_t i = 0; i < result_count; i++)
-        if (i < linked ? !add_link(f, f->chain_of[arguments[i].buffer], results[i].buffer, at)
-                       : !start_chain(f, results[i].buffer, at + 1))
-            return false;
-    return true;
-}
-
-static bool link_execution(finder *f, uint32_t at)
-{
-    size_t arguments = 0, results = 0, a = 0;
-    if (!take_arguments(f, at, &arguments) || !take_results(f, at, &results))
-        return false;
-    for (size_t r = 0, to; r < results; r = to) {
-        const uint32_t type = f->results[r].type;
-        for (to = r; to < results && f->results[to].type == type;)
-            to++;
-        while (a < arguments && f->arguments[a].type < type)
-            a++;
-        size_t end_of = a;
-        while (end_of < arguments && f->arguments[end_of].type == type)
-            end_of++;
-        if (!link_type(f, at, f->arguments + a, end_of - a, f->results + r, to - r))
-            return false;
-        a = end_of;
-    }
-    return true;
-}
-
-/* ---- chains ------------------------------------------------------------------------------- */
-
-/* The position of the last execution that takes BUFFER; REC_NONE: it is not in the sequence. */
-static uint32_t last_use(const finder *f, uint32_t buffer)
-{
-    const uint32_t execution = f->p->buffers[buffer].last_use;
-    uint32_t low = 0, high = f->q->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (f->q->order[middle] < execution)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < f->q->count && f->q->order[low] == execution ? low : REC_NONE;
-}
-
-/* Sorts the links by chain, those of one in order, and finds each chain's name and marks. The last
- * step of a loop is a mark, too, though nothing takes what it makes. */
-static bool name_chains(finder *f)
-{
-    uint32_t *at = malloc((f->link_count + 1) * sizeof *at);
-    uint32_t *counts = calloc(f->names->name_count + 1, sizeof *counts);
-    f->marks = malloc((f->link_count + f->chain_count + 1) * sizeof *f->marks);
-    const bool made = at && counts && f->marks;
-    uint32_t sum = 0, marks = 0;
-    for (size_t i = 0; made && i < f->chain_count; i++) {
-        f->chains[i].link = sum;
-        sum += f->chains[i].links;
-        f->chains[i].links = 0;
-    }
-    for (size_t i = 0; made && i < f->link_count; i++) {
-        chain *c = &f->chains[f->links[i].chain];
-        at[c->link + c->links++] = f->links[i].at;
-    }
-    for (size_t i = 0; made && i < f->chain_count; i++) {
-        chain *c = &f->chains[i];
-        c->name = REC_NONE;
-        for (uint32_t k = 0; k < c->links; k++) {
-            const uint32_t name = name_at(f, at[c->link + k]);
-            counts[name]++;
-            if (c->name == REC_NONE || counts[name] > counts[c->name])
-                c->name = name;
-        }
-        c->mark = marks;
-        for (uint32_t k = 0; k < c->links; k++) {
-            counts[name_at(f, at[c->link + k])] = 0;
-            if (name_at(f, at[c->link + k]) == c->name)
-                f->marks[marks++] = at[c->link + k];
-        }
-        const uint32_t over = c->links ? last_use(f, c->tail) : REC_NONE;
-        if (over != REC_NONE && name_at(f, over) == c->name)
-            f->marks[marks++] = over;
-        c->marks = marks - c->mark;
-    }
-    for (size_t i = 0; made && i < f->link_count; i++)
-        f->links[i].at = at[i]; /* now those of a chain stand together */
-    free(at);
-    free(counts);
-    return made;
-}
-
-/* ---- series ------------------------------------------------------------------------------- */
-
-typedef struct ranked {
-    uint64_t bytes;
-    uint32_t name, from, chain;
-} ranked;
-
-static int by_key(const void *a, const void *b)
-{
-    const ranked *x = a, *y = b;
-    if (x->name != y->name)
-        return x->name > y->name ? 1 : -1;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? 1 : -1;
-    return rec_order(x->from, y->from, x->chain, y->chain);
-}
-
-/* The chains that have two links or more, sorted; malloc. */
-static ranked *rank_chains(const finder *f, size_t *count)
-{
-    ranked *list = malloc((f->chain_count + 1) * sizeof *list);
-    *count = 0;
-    for (size_t i = 0; list && i < f->chain_count; i++)
-        if (f->chains[i].links >= 2)
-            list[(*count)++] = (ranked){f->chains[i].bytes, f->chains[i].name,
-                                        f->marks[f->chains[i].mark], (uint32_t)i};
-    if (list)
-        qsort(list, *count, sizeof *list, by_key);
-    return list;
-}
-
-static uint32_t end_of(const finder *f, const chain *c)
-{
-    return f->marks[c->mark + c->marks - 1];
-}
-
-/* Moves the last item of HEAP, series by their ends, to its place. */
-static void heap_up(const finder *f, uint32_t *heap, size_t at)
-{
-    while (at > 0 && f->series[heap[at]].end < f->series[heap[(at - 1) / 2]].end) {
-        const uint32_t swap = heap[at];
-        heap[at] = heap[(at - 1) / 2];
-        heap[(at - 1) / 2] = swap;
-        at = (at - 1) / 2;
-    }
-}
-
-static void heap_down(const finder *f, uint32_t *heap, size_t count)
-{
-    for (size_t at = 0, child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && f->series[heap[child + 1]].end < f->series[heap[child]].end)
-            child++;
-        if (f->series[heap[at]].end <= f->series[heap[child]].end)
-            return;
-        const uint32_t swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
-    }
-}
-
-/* Appends CHAIN to the series that ended first, if that is before the chain begins, or begins a
- * series with it. HEAP has the COUNT series of this key. */
-static bool put_chain(finder *f, const ranked *r, uint32_t *heap, size_t *count)
-{
-    const chain *c = &f->chains[r->chain];
-    if (*count > 0 && f->series[heap[0]].end < r->from) {
-        series *s = &f->series[heap[0]];
-        f->chains[s->last].next = r->chain;
-        s->last = r->chain;
-        s->marks += c->marks;
-        s->parts++;
-        s->end = end_of(f, c);
-        heap_down(f, heap, *count);
-        return true;
-    }
-    if (!bn_reserve(&f->series, f->series_count + 1, &f->series_room, sizeof *f->series))
-        return false;
-    f->series[f->series_count] = (series){.bytes = c->bytes,
-                                          .first = r->chain,
-                                          .last = r->chain,
-                                          .parts = 1,
-                                          .name = c->name,
-                                          .marks = c->marks,
-                                          .end = end_of(f, c),
-                                          .group = REC_NONE};
-    heap[*count] = (uint32_t)f->series_count++;
-    heap_up(f, heap, (*count)++);
-    return true;
-}
-
-static uint64_t span_between(const finder *f, uint32_t first, uint32_t last)
-{
-    const uint64_t from = begin_at(f, first), to = begin_at(f, last);
-    const uint64_t all = to > from ? to - from : 0;
-    const uint64_t span = all - rec_spans_covered(&f->compiles, from, to);
-    return span ? span : 1;
-}
-
-static bool takes(const finder *f, uint32_t at, uint32_t buffer)
-{
-    const rec_execution *e = &f->p->executions[f->q->order[at]];
-    const uint32_t device = device_of(f, e);
-    for (uint32_t i = 0; i < e->arguments; i++)
-        if (rec_argument(f->p, e, device, i) == buffer)
-            return true;
-    return false;
-}
-
-/* Whether the executions at A and B take a buffer that the one at OTHER does not. */
-static bool share_own(const finder *f, uint32_t a, uint32_t b, uint32_t other)
-{
-    const rec_execution *e = &f->p->executions[f->q->order[a]];
-    const uint32_t device = device_of(f, e);
-    for (uint32_t i = 0; i < e->arguments; i++) {
-        const uint32_t buffer = rec_argument(f->p, e, device, i);
-        if (buffer != REC_NONE && takes(f, b, buffer) && !takes(f, other, buffer))
-            return true;
-    }
-    return false;
-}
-
-/* Whether the chains of S are activations that pass through layers, op by op: the same place of two
- * chains takes the same weights, and the next place others. Each step of a loop takes the same. */
-static bool passes_layers(const finder *f, const series *s)
-{
-    const chain *a = &f->chains[s->first];
-    if (a->next == REC_NONE)
-        return false;
-    const chain *b = &f->chains[a->next];
-    const uint32_t marks = a->marks < b->marks ? a->marks : b->marks;
-    uint32_t looked = 0, own = 0;
-    for (uint32_t i = 0; i + 1 < marks && looked < MOST_PLACES; i++) {
-        looked++;
-        own +=
-            share_own(f, f->marks[a->mark + i], f->marks[b->mark + i], f->marks[a->mark + i + 1]);
-    }
-    return looked > 0 && 2 * own >= looked;
-}
-
-static bool make_series(finder *f)
-{
-    size_t count = 0, kept = 0, open = 0;
-    ranked *list = rank_chains(f, &count);
-    uint32_t *heap = malloc((f->chain_count + 1) * sizeof *heap);
-    bool made = list && heap;
-    for (size_t i = 0; made && i < count; i++) {
-        if (i > 0 && (list[i].name != list[i - 1].name || list[i].bytes != list[i - 1].bytes))
-            open = 0;
-        made = put_chain(f, &list[i], heap, &open);
-    }
-    for (size_t i = 0; made && i < f->series_count; i++) {
-        series s = f->series[i];
-        if (s.marks < LEAST_SERIES || (s.parts > 1 && s.marks < LEAST_EACH * (uint64_t)s.parts))
-            continue;
-        if (passes_layers(f, &s))
-            continue;
-        s.span_ns = span_between(f, f->marks[f->chains[s.first].mark], s.end);
-        f->series[kept++] = s;
-    }
-    f->series_count = kept;
-    free(list);
-    free(heap);
-    return made;
-}
-
 /* ---- groups ------------------------------------------------------------------------------- */
 
 static int by_weight_of_series(const void *a, const void *b)
 {
-    const series *x = a, *y = b;
+    const rec_series *x = a, *y = b;
     const double of_x = (double)x->bytes * x->marks, of_y = (double)y->bytes * y->marks;
     if (of_x != of_y)
         return of_x < of_y ? 1 : -1;
@@ -511,14 +72,14 @@ static bool like_span(uint64_t a, uint64_t b)
     return (double)(a < b ? a : b) > LIKE_SPAN * (double)(a < b ? b : a);
 }
 
-static bool belongs(const finder *f, const series *s, const group *g)
+static bool belongs(const rec_finder *f, const rec_series *s, const rec_group *g)
 {
     return same_count(s->marks, g->marks) && like_span(s->span_ns, g->span_ns) &&
            (s->name == f->series[g->main].name || s->marks > MARKS_OF_OTHERS);
 }
 
 /* What a loop has at least, and a set-up or the seed of a generator has not. */
-static bool is_state(const group *g)
+static bool is_state(const rec_group *g)
 {
     return g->marks >= LEAST_MARKS &&
            (g->bytes >= LEAST_BYTES || g->marks >= (uint64_t)LEAST_SMALL * g->parts);
@@ -526,14 +87,14 @@ static bool is_state(const group *g)
 
 static int by_weight(const void *a, const void *b)
 {
-    const group *x = a, *y = b;
+    const rec_group *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight < y->weight ? 1 : -1;
     return (x->main > y->main) - (x->main < y->main);
 }
 
 /* Says of each series and chain which group it is of, when these are sorted. */
-static bool number_groups(finder *f, const uint32_t *old)
+static bool number_groups(rec_finder *f, const uint32_t *old)
 {
     uint32_t *now = malloc((f->series_count + 1) * sizeof *now);
     f->renewed = calloc(f->names->name_count + 1, sizeof *f->renewed);
@@ -546,7 +107,7 @@ static bool number_groups(finder *f, const uint32_t *old)
     for (size_t g = 0; g < f->group_count; g++)
         now[old[f->groups[g].main]] = (uint32_t)g;
     for (size_t i = 0; i < f->series_count; i++) {
-        series *s = &f->series[i];
+        rec_series *s = &f->series[i];
         s->group = old[i] == REC_NONE ? REC_NONE : now[old[i]];
         if (s->group != REC_NONE)
             f->renewed[s->name] |= (uint64_t)1 << s->group;
@@ -557,7 +118,7 @@ static bool number_groups(finder *f, const uint32_t *old)
     return true;
 }
 
-static bool make_groups(finder *f)
+static bool make_groups(rec_finder *f)
 {
     uint32_t *old = malloc((f->series_count + 1) * sizeof *old);
     size_t kept = 0;
@@ -565,7 +126,7 @@ static bool make_groups(finder *f)
         return false;
     qsort(f->series, f->series_count, sizeof *f->series, by_weight_of_series);
     for (uint32_t i = 0; i < f->series_count; i++) {
-        const series *s = &f->series[i];
+        const rec_series *s = &f->series[i];
         size_t g = 0;
         while (g < f->group_count && !belongs(f, s, &f->groups[g]))
             g++;
@@ -578,13 +139,13 @@ static bool make_groups(finder *f)
                 return false;
             }
             f->groups[f->group_count++] =
-                (group){.span_ns = s->span_ns, .marks = s->marks, .parts = s->parts, .main = i};
+                (rec_group){.span_ns = s->span_ns, .marks = s->marks, .parts = s->parts, .main = i};
         }
         f->groups[g].bytes += s->bytes;
         old[i] = (uint32_t)g;
     }
     for (size_t g = 0; g < f->group_count; g++) {
-        group own = f->groups[g];
+        rec_group own = f->groups[g];
         own.weight = (double)own.bytes * own.marks * (double)own.span_ns;
         if (is_state(&own))
             f->groups[kept++] = own;
@@ -600,7 +161,7 @@ static bool make_groups(finder *f)
 
 /* ---- which program reads which state ------------------------------------------------------ */
 
-static uint64_t bit_of(const finder *f, uint32_t buffer)
+static uint64_t bit_of(const rec_finder *f, uint32_t buffer)
 {
     const uint32_t of = f->chain_of[buffer];
     const uint32_t own = of == REC_NONE ? REC_NONE : f->chains[of].group;
@@ -609,7 +170,7 @@ static uint64_t bit_of(const finder *f, uint32_t buffer)
 
 /* Counts for each name the executions that take each group's state, itself or what other programs
  * made of it. */
-static bool follow_flows(finder *f)
+static bool follow_flows(rec_finder *f)
 {
     const rec_process *p = f->p;
     uint64_t *made_of = calloc(p->buffer_count + 1, sizeof *made_of);
@@ -618,7 +179,7 @@ static bool follow_flows(finder *f)
     const bool room = made_of && f->takes && f->executions;
     for (uint32_t at = 0; room && at < f->q->count; at++) {
         const rec_execution *e = &p->executions[f->q->order[at]];
-        const uint32_t device = device_of(f, e), name = name_at(f, at);
+        const uint32_t device = rec_finder_device(f, e), name = rec_finder_name(f, at);
         uint64_t taken = 0, renewed = 0;
         for (uint32_t i = 0; i < e->arguments; i++) {
             const uint32_t buffer = rec_argument(p, e, device, i);
@@ -642,16 +203,16 @@ static bool follow_flows(finder *f)
     return room;
 }
 
-static bool is_named(const finder *f, uint32_t name, size_t g)
+static bool is_named(const rec_finder *f, uint32_t name, size_t g)
 {
     return f->renewed[name] >> g & 1;
 }
 
 /* Whether programs that renew the state READER read the state READ. */
-static bool reads(const finder *f, size_t reader, size_t read)
+static bool reads(const rec_finder *f, size_t reader, size_t read)
 {
     for (size_t i = 0; i < f->series_count; i++) {
-        const series *s = &f->series[i];
+        const rec_series *s = &f->series[i];
         if (s->group != reader)
             continue;
         const uint32_t runs = f->executions[s->name];
@@ -663,7 +224,7 @@ static bool reads(const finder *f, size_t reader, size_t read)
 }
 
 /* Whether the two states have a program in common. */
-static bool share_name(const finder *f, size_t a, size_t b)
+static bool share_name(const rec_finder *f, size_t a, size_t b)
 {
     for (uint32_t name = 0; name < f->names->name_count; name++)
         if (is_named(f, name, a) && is_named(f, name, b))
@@ -672,19 +233,19 @@ static bool share_name(const finder *f, size_t a, size_t b)
 }
 
 /* Whether a program of the SLOWER state renews the FASTER one, too, or begins it anew each time. */
-static bool renews(const finder *f, size_t slower, size_t faster)
+static bool renews(const rec_finder *f, size_t slower, size_t faster)
 {
     const double least = 0.5 * f->groups[slower].marks;
     for (size_t i = 0; i < f->series_count; i++) {
-        const series *s = &f->series[i];
+        const rec_series *s = &f->series[i];
         if (s->group != faster)
             continue;
         if (s->parts >= least)
             return true;
-        const chain *c = &f->chains[s->first];
+        const rec_chain *c = &f->chains[s->first];
         uint32_t renewed = 0;
         for (uint32_t k = 0; k < c->links; k++)
-            renewed += is_named(f, name_at(f, f->links[c->link + k].at), slower);
+            renewed += is_named(f, rec_finder_name(f, f->links[c->link + k].at), slower);
         if (renewed >= least && renewed > 0)
             return true;
     }
@@ -694,7 +255,7 @@ static bool renews(const finder *f, size_t slower, size_t faster)
 /* ---- the step ----------------------------------------------------------------------------- */
 
 /* Whether the states A and B are of one loop: programs of each read the other. */
-static bool feed_each_other(const finder *f, size_t a, size_t b)
+static bool feed_each_other(const rec_finder *f, size_t a, size_t b)
 {
     const double x = (double)f->groups[a].span_ns, y = (double)f->groups[b].span_ns;
     return fmin(x, y) >= LIKE_SPAN * fmax(x, y) && !share_name(f, a, b) && reads(f, a, b) &&
@@ -703,13 +264,13 @@ static bool feed_each_other(const finder *f, size_t a, size_t b)
 
 /* A slower state that a step of the state G belongs to: its index; group_count: none. One that
  * neither holds more nor renews G is unclear: its program into STATE. */
-static size_t slower_than(const finder *f, size_t g, rec_state *state)
+static size_t slower_than(const rec_finder *f, size_t g, rec_state *state)
 {
-    const group *fast = &f->groups[g];
+    const rec_group *fast = &f->groups[g];
     size_t best = f->group_count;
     for (size_t h = 0; h < f->group_count; h++) {
-        const group *slow = &f->groups[h];
-        if (h == g || slow->taken || slow->marks < LEAST_SERIES || !(slow->marks < fast->marks) ||
+        const rec_group *slow = &f->groups[h];
+        if (h == g || slow->taken || !(slow->marks < fast->marks) ||
             same_count(slow->marks, fast->marks) ||
             (double)slow->span_ns < LIKE_SPAN * (double)fast->span_ns || share_name(f, g, h) ||
             !reads(f, g, h) || !reads(f, h, g))
@@ -719,7 +280,7 @@ static size_t slower_than(const finder *f, size_t g, rec_state *state)
             if (best == f->group_count || slow->weight > f->groups[best].weight)
                 best = h;
         } else if (state->unclear == REC_NONE) {
-            const series *s = &f->series[slow->main];
+            const rec_series *s = &f->series[slow->main];
             state->unclear = f->q->programs[f->marks[f->chains[s->first].mark]];
             state->unclear_every = (double)fast->marks / slow->marks;
         }
@@ -728,11 +289,11 @@ static size_t slower_than(const finder *f, size_t g, rec_state *state)
 }
 
 /* The series of the state G that marks its steps. */
-static const series *marking(const finder *f, size_t g)
+static const rec_series *marking(const rec_finder *f, size_t g)
 {
-    const series *best = &f->series[f->groups[g].main];
+    const rec_series *best = &f->series[f->groups[g].main];
     for (size_t i = 0; i < f->series_count; i++) {
-        const series *s = &f->series[i];
+        const rec_series *s = &f->series[i];
         const bool fits = s->group == g && (s->marks <= f->groups[g].marks ||
                                             same_count(s->marks, f->groups[g].marks));
         if (fits && (s->bytes > best->bytes || (s->bytes == best->bytes && s->marks > best->marks)))
@@ -742,7 +303,7 @@ static const series *marking(const finder *f, size_t g)
 }
 
 /* The positions of the marks of S into AT, which has room; how many. */
-static size_t list_marks(const finder *f, const series *s, uint32_t *at)
+static size_t list_marks(const rec_finder *f, const rec_series *s, uint32_t *at)
 {
     size_t count = 0;
     for (uint32_t c = s->first; c != REC_NONE; c = f->chains[c].next)
@@ -766,7 +327,8 @@ static size_t first_of_runs(const uint32_t *other, size_t others, uint32_t *at, 
 }
 
 /* ... of FAST. */
-static size_t first_of_rounds(const finder *f, const series *fast, uint32_t *at, size_t count)
+static size_t first_of_rounds(const rec_finder *f, const rec_series *fast, uint32_t *at,
+                              size_t count)
 {
     uint32_t *other = malloc((f->link_count + f->chain_count + 1) * sizeof *other);
     if (!other)
@@ -777,13 +339,13 @@ static size_t first_of_rounds(const finder *f, const series *fast, uint32_t *at,
 }
 
 /* Counts for each name without a state how many of the COUNT marks AT take what it made. */
-static void count_feeds(const finder *f, const uint32_t *at, size_t count, uint32_t *feeds,
+static void count_feeds(const rec_finder *f, const uint32_t *at, size_t count, uint32_t *feeds,
                         uint32_t *last)
 {
     const rec_process *p = f->p;
     for (size_t i = 0; i < count; i++) {
         const rec_execution *e = &p->executions[f->q->order[at[i]]];
-        const uint32_t device = device_of(f, e);
+        const uint32_t device = rec_finder_device(f, e);
         for (uint32_t k = 0; k < e->arguments; k++) {
             const uint32_t buffer = rec_argument(p, e, device, k);
             if (buffer == REC_NONE || p->buffers[buffer].origin != REC_FROM_EXECUTION ||
@@ -799,11 +361,11 @@ static void count_feeds(const finder *f, const uint32_t *at, size_t count, uint3
 }
 
 /* The positions of the executions of NAME into AT; how many. */
-static size_t list_name(const finder *f, uint32_t name, uint32_t *at)
+static size_t list_name(const rec_finder *f, uint32_t name, uint32_t *at)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < f->q->count; i++)
-        if (name_at(f, i) == name)
+        if (rec_finder_name(f, i) == name)
             at[count++] = i;
     return count;
 }
@@ -830,7 +392,7 @@ static uint32_t round_of(const uint32_t *feeder, size_t feeders, const uint32_t 
 
 /* Keeps of COUNT marks AT, of the state G, the first behind each execution of a program without a
  * state that reads G, and of which several marks take what it made. */
-static size_t first_of_fed(const finder *f, size_t g, uint32_t *at, size_t count)
+static size_t first_of_fed(const rec_finder *f, size_t g, uint32_t *at, size_t count)
 {
     const size_t names = f->names->name_count + 1;
     uint32_t *feeds = calloc(2 * names, sizeof *feeds);
@@ -858,7 +420,7 @@ static size_t first_of_fed(const finder *f, size_t g, uint32_t *at, size_t count
 
 /* The heaviest state, or the slower one that its steps belong to. A step is a round of it and of
  * the faster states of the same loop. */
-static void choose(finder *f, rec_state *state, uint32_t *at)
+static void choose(rec_finder *f, rec_state *state, uint32_t *at)
 {
     size_t g = 0;
     for (size_t h; f->groups[g].taken = true, (h = slower_than(f, g, state)) < f->group_count;) {
@@ -874,7 +436,7 @@ static void choose(finder *f, rec_state *state, uint32_t *at)
     state->program = f->q->programs[at[0]];
 }
 
-static void free_finder(finder *f)
+static void free_finder(rec_finder *f)
 {
     free(f->chain_of);
     free(f->chains);
@@ -890,7 +452,7 @@ static void free_finder(finder *f)
     rec_spans_free(&f->compiles);
 }
 
-static bool list_compiles(finder *f)
+static bool list_compiles(rec_finder *f)
 {
     bool made = true;
     for (size_t i = 0; made && i < f->p->call_count; i++)
@@ -904,15 +466,10 @@ bn_code rec_state_find(const rec_sequence *sequence, const rec_names *names, uin
                        rec_state *state, bn_status *st)
 {
     const rec_process *p = sequence->process;
-    finder f = {.q = sequence, .p = p, .names = names};
+    rec_finder f = {.q = sequence, .p = p, .names = names};
     *state = (rec_state){.program = REC_NONE, .unclear = REC_NONE};
-    f.chain_of = malloc((p->buffer_count + 1) * sizeof *f.chain_of);
-    bool made = f.chain_of && list_compiles(&f);
-    for (size_t i = 0; made && i < p->buffer_count; i++)
-        f.chain_of[i] = REC_NONE;
-    for (uint32_t i = 0; made && i < sequence->count; i++)
-        made = link_execution(&f, i);
-    made = made && name_chains(&f) && make_series(&f) && make_groups(&f) && follow_flows(&f);
+    const bool made =
+        list_compiles(&f) && rec_chains_find(&f) && make_groups(&f) && follow_flows(&f);
     if (made && f.group_count > 0)
         choose(&f, state, at);
     free_finder(&f);
