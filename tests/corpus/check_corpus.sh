@@ -104,21 +104,26 @@ steps['measured'] = [[0, 1], [2, 9]]"
 report "what a step compiles lies before it" "$(judged flax_05 right)"
 # 60 steps of 1 ms, of which each 20 are handed over at once.
 ahead='clock.update(at([10**9 + i // 20 * 20 * 10**6 + i % 20 * 10**4 for i in range(60)]))
-steps.update(found=59)'
-thrice async_every_20 "$ahead"
-report "where the host runs ahead, time is taken from one wait to another" "$(judged async_every_20 right)"
+clock["step_done_ns"] = [10**9 + (i + 1) * 10**6 for i in range(60)]
+steps.update(found=59, by_completion=True)'
 thrice async_every_20 "$ahead; steps['measured'] = [[5, 35]]"
-report "of all steps, where bench measured only one" "$(judged async_every_20 right)"
+report "where the host runs ahead, a step is from done to done" "$(judged async_every_20 right)"
+thrice async_every_20 "$ahead; steps['measured'] = [[5, 20], [21, 59]]; clock['step_done_ns'][7] = None"
+report "one that is not known tells nothing" "$(judged async_every_20 right)"
 thrice async_every_20 "$ahead; steps['measured'] = [[0, 58]]; steps['wall']['mean_ns'] *= 1.06"
 report "and no other time is right" "$(judged async_every_20 wrong 1.06)"
-# Those that wait are left out; of async_epochs 5 % may be between.
-ahead='clock.update(at([10**9 + i // 36 * 36 * 10**6 + i % 36 * 10**4 for i in range(144)]))
-steps.update(found=143)'
-for share in "0.89 wrong" "0.92 right" "1.04 right" "1.06 wrong"; do
-    thrice async_epochs "$ahead; steps['measured'] = [[0, 35], [36, 71], [72, 107], [108, 143]]
-steps['wall']['mean_ns'] *= ${share% *}; steps['device_busy'] = None"
-    report "with waits left out, a time between is ${share#* }: ${share% *}" "$(judged async_epochs "${share#* }")"
-done
+thrice async_every_20 "$ahead; steps['measured'] = [[0, 58]]; clock['step_done_ns'] = [None] * 60"
+report "a clock that does not know when steps are done judges none right" "$(judged async_every_20 wrong clock)"
+# Twenty steps of 1 ms between waits, of a program in PyTorch/XLA.
+waits=$("$python" -c "
+import json
+p = next(p for p in json.load(open('tests/corpus/programs.json'))['programs'] if p['name'] == 'xla_decoder')
+print(*p['awaited'])")
+read -r first every <<<"$waits"
+ahead="clock.update(at([10**9 + (i - $first) // $every * $every * 10**6 + (i - $first) % $every * 10**4 for i in range(40)]))
+steps.update(found=39, by_completion=True)"
+thrice xla_decoder "$ahead; steps['measured'] = [[2, 39]]"
+report "or from one wait to another" "$(judged xla_decoder right)"
 thrice flax_05 'steps["device_busy"]["mean_ns"] = 1.001e6'
 report "a step shorter than its device's work is wrong" "$(judged flax_05 wrong)"
 thrice flax_05 'steps["device_busy"] = None'

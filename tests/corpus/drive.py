@@ -4,15 +4,17 @@
     drive.py [--programs DIR] [--clock FILE] NAME
 
 NAME is a program of the list. Those of others are under DIR as OWNER+REPOSITORY/PATH. FILE gets when each of the
-program's steps began and were handed over, {"step_begins_ns": [...], "step_ends_ns": [...], "exit": N, "error": TEXT or
-null}, in nanoseconds of CLOCK_MONOTONIC, the clock of recordings. `clock` of the list says what is timed:
+program's steps began, were handed over and were done, {"step_begins_ns": [...], "step_ends_ns": [...], "step_done_ns":
+[N or null, ...], "exit": N, "error": TEXT or null}, in nanoseconds of CLOCK_MONOTONIC, the clock of recordings. `clock`
+of the list says what is timed:
 
     NAME                       calls by that name in the program's own files
     .NAME                      calls of an attribute of that name in them
     MODULE:CLASS.ATTRIBUTE     calls of a library's method
 
-A call begins when its arguments are there, and ends when it returns. Nothing is awaited, and nothing else of the program changes but `settings`
-of the list, which replace numbers that its files assign to these names: how long and how large. Data sets come from
+A call begins when its arguments are there, and ends when it returns. With JAX another thread awaits the smallest array that
+it returned: then the step is done. The program's own threads await nothing more, and nothing else of it changes but
+`settings` of the list, which replace numbers that its files assign to these names: how long and how large. Data sets come from
 shims/. It runs in an empty folder. Ends with the program's exit code; 2 usage.
 """
 import argparse
@@ -23,8 +25,10 @@ import importlib.util
 import json
 import os
 import pathlib
+import queue
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import types
@@ -48,19 +52,50 @@ def path_of(program, programs):
     return path if path.is_file() else None
 
 
-class Clock:
-    """When calls began and ended."""
+class Watch(threading.Thread):
+    """Notes when arrays are there. One that the program donates in the meantime tells nothing."""
 
     def __init__(self):
-        self.begins_ns, self.ends_ns = [], []
+        super().__init__(daemon=True)
+        self.arrays, self.done_ns = queue.SimpleQueue(), {}
+        self.start()
+
+    def run(self):
+        for number, array in iter(self.arrays.get, None):
+            try:
+                array.block_until_ready()
+                self.done_ns[number] = time.monotonic_ns()
+            except RuntimeError:
+                pass
+            del array
+
+    def add(self, number, result):
+        jax = sys.modules.get("jax")
+        arrays = [leaf for leaf in jax.tree_util.tree_leaves(result) if isinstance(leaf, jax.Array)] if jax else []
+        if arrays:
+            self.arrays.put((number, min(arrays, key=lambda array: array.nbytes)))
+
+    def times(self, count):
+        self.arrays.put(None)
+        self.join(60)
+        return [self.done_ns.get(number) for number in range(count)]
+
+
+class Clock:
+    """When calls began and ended, and when what they returned was there."""
+
+    def __init__(self):
+        self.begins_ns, self.ends_ns, self.watch = [], [], Watch()
 
     def timed(self, function):
         def called(*arguments, **keywords):
             self.begins_ns.append(time.monotonic_ns())
             try:
-                return function(*arguments, **keywords)
+                result = function(*arguments, **keywords)
             finally:
                 self.ends_ns.append(time.monotonic_ns())
+            self.watch.add(len(self.ends_ns) - 1, result)
+            return result
 
         return called
 
@@ -149,13 +184,27 @@ class Loader(importlib.machinery.SourceFileLoader):
         super().exec_module(module)
 
 
-def source_of(path):
-    """The text of a program; of a notebook the cells of code without lines for IPython alone."""
+def parts_of(path):
+    """The text of a program and False; of a notebook its cells of code, without lines for IPython alone, each with
+    whether it may end in an error, as it did when it was saved."""
     text = path.read_text()
     if path.suffix != ".ipynb":
-        return text
-    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
-    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in "\n".join(cells).split("\n"))
+        return [(text, False)]
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    return [("\n".join("" if line.lstrip().startswith(("%", "!")) else line
+                       for line in "".join(cell["source"]).split("\n")),
+             any(output["output_type"] == "error" for output in cell.get("outputs", []))) for cell in cells]
+
+
+def execute(change, path, names):
+    for text, may_fail in parts_of(path):
+        code = change.code(text, path)
+        try:
+            exec(code, names)
+        except Exception:
+            if not may_fail:
+                raise
+            traceback.print_exc()
 
 
 def run(program, path, clock):
@@ -176,7 +225,7 @@ def run(program, path, clock):
     try:
         if ":" in name:
             clock.patch(name)
-        exec(change.code(source_of(path), path), main.__dict__)
+        execute(change, path, main.__dict__)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None), None
     except BaseException as error:  # whatever it dies of, what the clock saw is written down
@@ -215,7 +264,8 @@ def main():
             del sys.path[0]
         status, error = run(found[0], path, clock)
         if out:
-            said = {"step_begins_ns": clock.begins_ns, "step_ends_ns": clock.ends_ns, "exit": status, "error": error}
+            said = {"step_begins_ns": clock.begins_ns, "step_ends_ns": clock.ends_ns,
+                    "step_done_ns": clock.watch.times(len(clock.ends_ns)), "exit": status, "error": error}
             out.write_text(json.dumps(said) + "\n")
         os.chdir("/")
     return status

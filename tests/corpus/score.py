@@ -50,30 +50,36 @@ def sum_of(times, rows):
     return sum(times[end] - times[begin] for begin, end in rows), sum(end - begin for begin, end in rows)
 
 
-def own_time(program, clock, measured=None):
-    """The mean time of a step in ns by the program's own clock, (least, most): of all steps, or of those that bench
-    measured, [from, to) in each row. Both are the same but where the host runs ahead of the device."""
+def done_time(clock, rows):
+    """The mean time in ns of the steps of ROWS from one's end on the device to the next one's, None where too few are
+    known. The first of a row begins when it was called, or when the step before was done, if that is later."""
+    done, total, count = clock.get("step_done_ns") or [], 0, 0
+    for begin, end in rows:
+        known = [k for k in range(begin, end) if k < len(done) and done[k] and (k == 0 or done[k - 1])]
+        if known:
+            first, last = known[0], known[-1]
+            total += done[last] - max(done[first - 1] if first else 0, clock["step_begins_ns"][first])
+            count += last + 1 - first
+    steps = sum(end - begin for begin, end in rows)
+    return total / count if count and count >= 0.9 * steps else None
+
+
+def own_time(program, clock, measured=None, ahead=False):
+    """The mean time of a step in ns by the program's own clock: of all steps, or of those that bench measured, [from, to)
+    in each row. AHEAD: the host runs ahead of the device, so it counts when steps are done; None where nobody knows."""
     # bench begins a step with its execution, and a call's end is never before that: what a step compiles lies before
     # its execution, as for bench.
     ends = clock["step_ends_ns"]
     last = len(ends) - 1
     rows = [(min(max(begin, 0), last), min(end, last)) for begin, end in measured or [(0, last)]]
     rows = [row for row in rows if row[0] < row[1]]
-    # Only there does the host know how far the device is. What bench left out between them holds work of steps, too,
-    # and how much is not known. `between` is the most that evaluations take of the whole.
-    awaited = list(range(program["awaited"][0], last + 1, program["awaited"][1])) if "awaited" in program else []
+    if ahead and "awaited" not in program:
+        return done_time(clock, rows)
+    # Before these the program itself waits for the device.
+    awaited = range(program["awaited"][0], last + 1, program["awaited"][1]) if ahead else []
     within = [k for k in awaited if rows and rows[0][0] <= k <= rows[-1][1]]
-    awaited = within if len(within) > 1 else awaited
-    if len(awaited) < 2:
-        total, count = sum_of(ends, rows)
-        return (total / count, total / count) if count else None
-    begin, end = awaited[0], awaited[-1]
-    total, count = sum_of(ends, [(begin, end)])
-    out, left = sum_of(ends, [(max(a[1], begin), min(b[0], end)) for a, b in zip(rows, rows[1:])
-                                                 if max(a[1], begin) < min(b[0], end)])
-    most = total / count
-    least = (total - out) / (count - left) if left < count else most
-    return max(min(least, most), most * (1 - program.get("between", 1))), most
+    total, count = sum_of(ends, [(within[0], within[-1])] if len(within) > 1 else rows)
+    return total / count if count else None
 
 
 def judge_one(program, clock, steps, doctor):
@@ -102,10 +108,11 @@ def judge_one(program, clock, steps, doctor):
     seen["state"] = "answered"
     seen["bench_steps"] = steps["marks"] if steps.get("marks") is not None else steps["found"] + 1
     seen["bench_ns"] = steps["wall"]["mean_ns"]
-    seen["own_ns"] = own_time(program, clock, steps.get("measured"))
+    seen["own_ns"] = own_time(program, clock, steps.get("measured"), steps.get("by_completion", False))
     if seen["own_ns"]:
-        least, most = seen["own_ns"]
-        seen["ratio"] = seen["bench_ns"] / min(max(seen["bench_ns"], least), most)
+        seen["ratio"] = seen["bench_ns"] / seen["own_ns"]
+    else:
+        seen["faults"]["clock"] = "the program's own clock does not tell when its steps are done"
     if seen["bench_steps"] != seen["own_steps"]:
         seen["faults"]["count"] = f"{seen['bench_steps']} steps, not {seen['own_steps']}"
     executions = program.get("executions")
@@ -138,7 +145,7 @@ def judge(program, recordings):
         said["verdict"] = "miss"
         said["faults"] = [next(r["why"] for r in recordings if r["state"] == "silent")]
         return said
-    for kind in ("count", "executions", "busy"):
+    for kind in ("count", "executions", "busy", "clock"):
         texts = [r["faults"][kind] for r in answered if kind in r["faults"]]
         if len(texts) > len(answered) / 2 or kind == "busy" and texts:
             said["faults"].append(texts[0])
@@ -190,7 +197,9 @@ def neighbours(busy):
     cores = sorted(os.sched_getaffinity(0))[:2]
     loop = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nparent = os.getppid()\n" \
            "while os.getppid() == parent:\n    for _ in range(1000000): pass\n"
-    others = [subprocess.Popen([sys.executable, "-c", loop, str(core)]) for core in cores for _ in range(2)]
+    # A session each: else the scheduler may give all of them together no more than the program.
+    others = [subprocess.Popen([sys.executable, "-c", loop, str(core)], start_new_session=True)
+              for core in cores for _ in range(2)]
     try:
         yield set(cores)
     finally:
@@ -261,8 +270,6 @@ def missing(options, program, pythons):
 
 
 def ms(ns):
-    if isinstance(ns, (list, tuple)):
-        return ms(ns[0]) if ns[0] == ns[1] else f"{ms(ns[0])} to {ms(ns[1])}"
     return "-" if ns is None else f"{ns / 1e6:.4g}"
 
 
@@ -270,8 +277,8 @@ def table_of(judged):
     rows = [("program", "own steps", "own ms", "bench steps", "bench ms", "ratio", "first finding", "expected", "",
              "why")]
     for j in judged:
-        rows.append((j["name"], str(j["own_steps"] or "-"), ms(j["own_ns"]), str(j["bench_steps"] or "-"), ms(j["bench_ns"]), f"{j['ratio']:.3f}" if j["ratio"] else "-",
-                     j["first"] or "-", j["cause"] or "-", j["verdict"], "; ".join(j["faults"])))
+        rows.append((j["name"], str(j["own_steps"] or "-"), ms(j["own_ns"]), str(j["bench_steps"] or "-"), ms(j["bench_ns"]),
+                     f"{j['ratio']:.3f}" if j["ratio"] else "-", j["first"] or "-", j["cause"] or "-", j["verdict"], "; ".join(j["faults"])))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows)
 

@@ -97,8 +97,15 @@ def load(name, *, split=None, as_supervised=False, with_info=False, batch_size=N
     return (made, types.SimpleNamespace(splits=splits)) if with_info else made
 
 
+class Source(list):
+    """Items by number, and what they are."""
+
+    dataset_info = types.SimpleNamespace(features={"image": types.SimpleNamespace(shape=(28, 28, 1), dtype=np.uint8),
+                                                   "label": types.SimpleNamespace(num_classes=10, shape=())})
+
+
 def data_source(name, *, split=None, **_):
-    return for_splits(name, split, items_of)
+    return for_splits(name, split, lambda one: Source(items_of(one)))
 
 
 def as_numpy(dataset):
