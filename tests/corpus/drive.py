@@ -19,16 +19,15 @@ shims/. It runs in an empty folder. Ends with the program's exit code; 2 usage.
 """
 import argparse
 import ast
+import concurrent.futures
 import functools
 import importlib.machinery
 import importlib.util
 import json
 import os
 import pathlib
-import queue
 import sys
 import tempfile
-import threading
 import time
 import traceback
 import types
@@ -52,32 +51,28 @@ def path_of(program, programs):
     return path if path.is_file() else None
 
 
-class Watch(threading.Thread):
-    """Notes when arrays are there. One that the program donates in the meantime tells nothing."""
+class Watch:
+    """Notes when arrays are there. Each is awaited at once, by a thread of its own: the program may donate it soon, and
+    one that it has donated before tells nothing."""
 
     def __init__(self):
-        super().__init__(daemon=True)
-        self.arrays, self.done_ns = queue.SimpleQueue(), {}
-        self.start()
+        self.threads, self.done_ns = concurrent.futures.ThreadPoolExecutor(256), {}
 
-    def run(self):
-        for number, array in iter(self.arrays.get, None):
-            try:
-                array.block_until_ready()
-                self.done_ns[number] = time.monotonic_ns()
-            except RuntimeError:
-                pass
-            del array
+    def wait(self, number, array):
+        try:
+            array.block_until_ready()
+            self.done_ns[number] = time.monotonic_ns()
+        except RuntimeError:
+            pass
 
     def add(self, number, result):
         jax = sys.modules.get("jax")
         arrays = [leaf for leaf in jax.tree_util.tree_leaves(result) if isinstance(leaf, jax.Array)] if jax else []
         if arrays:
-            self.arrays.put((number, min(arrays, key=lambda array: array.nbytes)))
+            self.threads.submit(self.wait, number, min(arrays, key=lambda array: array.nbytes))
 
     def times(self, count):
-        self.arrays.put(None)
-        self.join(60)
+        self.threads.shutdown()
         return [self.done_ns.get(number) for number in range(count)]
 
 
