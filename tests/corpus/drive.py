@@ -10,10 +10,10 @@ of the list says what is timed:
 
     NAME                       calls by that name in the program's own files
     .NAME                      calls of an attribute of that name in them
-    MODULE:CLASS.ATTRIBUTE     calls of a library's method
+    MODULE:CLASS.ATTRIBUTE     calls of a library's method that gets a step's results
 
 A call begins when its arguments are there, and ends when it returns. With JAX another thread awaits the smallest array that
-it returned: then the step is done. The program's own threads await nothing more, and nothing else of it changes but
+it returned, or that the library's method got: then the step is done. The program's own threads await nothing more, and nothing else of it changes but
 `settings` of the list, which replace numbers that its files assign to these names: how long and how large. Data sets come from
 shims/. It runs in an empty folder. Ends with the program's exit code; 2 usage.
 """
@@ -82,14 +82,15 @@ class Clock:
     def __init__(self):
         self.begins_ns, self.ends_ns, self.watch = [], [], Watch()
 
-    def timed(self, function):
+    def timed(self, function, of_arguments=False):
+        """FUNCTION, timed. OF_ARGUMENTS: a step is done when what it is called with is there, and not its result."""
         def called(*arguments, **keywords):
             self.begins_ns.append(time.monotonic_ns())
             try:
                 result = function(*arguments, **keywords)
             finally:
                 self.ends_ns.append(time.monotonic_ns())
-            self.watch.add(len(self.ends_ns) - 1, result)
+            self.watch.add(len(self.ends_ns) - 1, (arguments, keywords) if of_arguments else result)
             return result
 
         return called
@@ -102,7 +103,7 @@ class Clock:
         def loaded(module):
             owner = functools.reduce(getattr, owners, module)
             method = getattr(owner, attribute)
-            setattr(owner, attribute, functools.wraps(method)(self.timed(method)))
+            setattr(owner, attribute, functools.wraps(method)(self.timed(method, True)))
 
         if module in sys.modules:
             loaded(sys.modules[module])
