@@ -29,12 +29,6 @@ report "one execution a step" "$(again fused 1 1)"
 report "two programs a step" "$(again two 2 2)"
 report "a step op by op" "$(again ops 9 2)"
 
-run replay "$folder/fused" "${short[@]}"
-report "one is not many, and no overhead is below zero" "$(
-    fault_of 0
-    grep -q "steady steps of 1 execution of 1 program\.$" "$folder/out" || echo "its words are others"
-    grep -E '^fused .* -[0-9.]+$' "$folder/out"
-)"
 run replay "$folder/two" "${short[@]}" --runtime sim --runtime-option preset=tpu-v4 --format json
 report "the same on the simulated device, which reads these programs" "$(
     fault_of 0
