@@ -303,6 +303,22 @@ static void put_unclear(const rec_steps *s, bn_text *out)
                    step, other, s->unclear_every, other);
 }
 
+static void put_dropped(const rec_process *p, bn_text *out)
+{
+    uint64_t from, to;
+    if (!p->dropped.any)
+        return;
+    rec_dropped_when(p, &from, &to);
+    bn_text_printf(out,
+                   "The recording has the beginning and the end of the run, and not its middle: "
+                   "%llu events were dropped, of the time from ",
+                   (unsigned long long)p->dropped.events);
+    rec_time_put(out, (double)from);
+    bn_text_puts(out, " to ");
+    rec_time_put(out, (double)to);
+    bn_text_puts(out, " after its beginning (bench record --limit). No step is made of it.\n");
+}
+
 static void put_doubts(const rec_steps *s, bn_text *out)
 {
     put_unclear(s, out);
@@ -318,6 +334,7 @@ static void put_doubts(const rec_steps *s, bn_text *out)
         bn_text_puts(out,
                      "The recording is of a part of the run, as it was asked for (bench record "
                      "--start, --stop).\n");
+    put_dropped(p, out);
     if (p->stop != RECORD_GOES_ON)
         bn_text_printf(out, "The recorder stopped before the program did: %s.\n", stops[p->stop]);
     if (p->lost || p->skipped)
