@@ -25,6 +25,7 @@ typedef struct rec_stream {
     uint8_t *words;  /* of the event at hand */
     size_t words_capacity;
     uint64_t empty;          /* slots of zeros since the last that was not */
+    bool begins;             /* all slots of a further file were zeros so far */
     uint64_t slots, skipped; /* see rec_process */
 } rec_stream;
 

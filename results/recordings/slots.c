@@ -55,6 +55,7 @@ bn_code rec_stream_go_on(rec_stream *stream, int fd, const char *path, uint64_t 
     s->have = s->at = 0;
     s->ended = false;
     s->empty = 0;
+    s->begins = true;
     return lseek(fd, (off_t)from, SEEK_SET) < 0 ? bn_fail_errno(st, errno, "%s", path) : BN_OK;
 }
 
@@ -168,9 +169,11 @@ bn_code rec_stream_next(rec_stream *stream, rec_item *item, bool *more, bn_statu
             s->at += RECORD_SLOT;
             continue;
         }
-        /* Slots that were taken and not finished stand before one that was. */
-        s->skipped += s->empty;
+        /* Slots that were taken and not finished stand before one that was. At the border of two
+         * files an event that fitted into neither had taken them. */
+        s->skipped += s->begins ? 0 : s->empty;
         s->slots += s->empty;
+        s->begins = false;
         s->empty = 0;
         code = take(s, item, more, st);
     }

@@ -25,7 +25,7 @@
  * A run that is longer than the limit loses its middle. The file of events takes three eighths of
  * the limit at most. Then slots go on in segments, "events.1" and so on: slots without a head, of
  * which each file has as many as every other, so that all of them are one row. No event lies in two
- * files: what is left at a file's end stays zero. When there is no room for a further segment, the
+ * files: slots that were taken on both sides of a border stay zero. When there is no room for a further segment, the
  * oldest one is retired. Its events that others need (TEXT, PLUGIN, DEVICE, COMPILE, EXECUTABLE,
  * EXECUTABLE_END, PART) are appended to "kept". Then kept's head is written by one call, and then
  * the segment is removed. So whoever is killed in between leaves something whole: only the bytes

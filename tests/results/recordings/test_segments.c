@@ -203,8 +203,8 @@ static void what_a_kill_leaves_is_consistent(void **state)
     cut_free(&c);
 }
 
-/* Zeros at a file's end are room that no event fitted into. */
-static void ends_of_files_may_be_empty(void **state)
+/* Zeros at a border of files are room that no event fitted into. */
+static void borders_of_files_may_be_empty(void **state)
 {
     (void)state;
     static const char zeros[5 * RECORD_SLOT];
@@ -214,7 +214,13 @@ static void ends_of_files_may_be_empty(void **state)
     memcpy(longer, c.events.bytes, c.events.size);
     memcpy(longer + c.events.size, zeros, sizeof zeros);
     put(&c, "events", longer, c.events.size + sizeof zeros);
-    put(&c, "events.3", "", 0);
+    put(&c, "events.3", zeros, sizeof zeros);
+    free(longer);
+    longer = malloc(c.last.size + sizeof zeros);
+    assert_non_null(longer);
+    memcpy(longer, zeros, sizeof zeros);
+    memcpy(longer + sizeof zeros, c.last.bytes, c.last.size);
+    put(&c, "events.2", longer, c.last.size + sizeof zeros);
     rec_recording *r = opened(&c);
     assert_int_equal(r->processes[0].skipped, 0);
     assert_int_equal(r->processes[0].execution_count, 2 * LOOPS);
@@ -291,7 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_on_both_sides),
         cmocka_unit_test(what_a_kill_leaves_is_consistent),
-        cmocka_unit_test(ends_of_files_may_be_empty),
+        cmocka_unit_test(borders_of_files_may_be_empty),
         cmocka_unit_test(damage_is_an_error),
         cmocka_unit_test(cut_files_are_read_as_far_as_they_go),
     };
