@@ -576,8 +576,9 @@ static const cli_option rows[] = {
     {"output", "DIR", CLI_TEXT, AT(folder), .also = "o",
      .text = "folder of the recording, which has none yet; by default a new one in recordings"},
     {"limit", "SIZE", CLI_SIZE, AT(limit_bytes), .fallback = "1G", .least = 65536,
-     .text = "disk space for the recording of each process; of a run that needs more, the beginning "
-             "and the end are kept"},
+     .text =
+         "disk space for the recording of each process; of a run that needs more, the beginning "
+         "and the end are kept"},
     {"profile", "N", CLI_NUMBER, AT(profile), .fallback = "0", .most = 1e6,
      .text = "profile N executions with the plugin's own profiler, after 64 in a row without "
              "compilation: on a GPU it reports how long kernels run; 0: no profile"},

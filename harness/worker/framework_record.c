@@ -32,8 +32,8 @@ static bn_code check_whole(const rec_process *p, bn_status *st)
                    "the recording of its process is incomplete (%s): measure fewer steps, or for a "
                    "shorter time",
                    p->stop == RECORD_LIMIT || !whole ? "it reached its limit"
-                   : p->stop == RECORD_DISK_FULL ? "the disk was full"
-                                                 : "events were lost");
+                   : p->stop == RECORD_DISK_FULL     ? "the disk was full"
+                                                     : "events were lost");
 }
 
 static bn_code ran_unrecorded(const worker_framework *f, bn_status *st)

@@ -138,14 +138,14 @@ static json_t *process_json(const rec_steps *steps)
     json_t *command = json_array();
     for (const char *const *word = p->command; *word; word++)
         json_array_append_new(command, json_string(*word));
-    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:s?, s:o}", "pid",
-                     (json_int_t)p->pid, "framework", p->framework, "command", command, "device",
-                     device_json(steps), "main_thread", thread_json(p, steps->main_thread),
-                     "dispatch_thread", thread_json(p, steps->dispatch_thread), "cpu_clocks",
-                     steps->cpu_clocks, "completions", steps->completions, "lost", count(p->lost),
-                     "plugins_unseen", count(p->unseen), "skipped", count(p->skipped),
-                     "donation_misbelieved", count(p->misbelieved), "stopped", stops[p->stop],
-                     "dropped", dropped_json(p));
+    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:s?, s:o}",
+                     "pid", (json_int_t)p->pid, "framework", p->framework, "command", command,
+                     "device", device_json(steps), "main_thread",
+                     thread_json(p, steps->main_thread), "dispatch_thread",
+                     thread_json(p, steps->dispatch_thread), "cpu_clocks", steps->cpu_clocks,
+                     "completions", steps->completions, "lost", count(p->lost), "plugins_unseen",
+                     count(p->unseen), "skipped", count(p->skipped), "donation_misbelieved",
+                     count(p->misbelieved), "stopped", stops[p->stop], "dropped", dropped_json(p));
 }
 
 static json_t *left_out_json(const rec_steps *steps)
@@ -214,8 +214,9 @@ static json_t *run_json(const rec_run *run)
     json_t *parts = json_object();
     for (int i = 0; i < REC_RUN_PART_COUNT; i++)
         json_object_set_new(parts, rec_run_name((rec_run_part)i), res_json_real(run->part_ns[i]));
-    return json_pack("{s:o, s:o, s:o}", "ns", res_json_real(all), "parts", parts, "goodput",
-                     res_json_real(recorded > 0 ? run->part_ns[REC_RUN_STEPS] / recorded : (double)NAN));
+    return json_pack(
+        "{s:o, s:o, s:o}", "ns", res_json_real(all), "parts", parts, "goodput",
+        res_json_real(recorded > 0 ? run->part_ns[REC_RUN_STEPS] / recorded : (double)NAN));
 }
 
 static json_t *whole_json(const rec_steps *steps)

@@ -121,8 +121,7 @@ static bn_code take_kept(rec_stream *stream, const rec_segments *s, rec_builder 
     dropped->events = s->head.dropped;
     dropped->from_ns = time_of(s->head.from_ns);
     dropped->to_ns = time_of(s->head.to_ns);
-    bn_code code =
-        rec_stream_go_on(stream, s->kept, "kept", sizeof s->head, s->head.bytes, st);
+    bn_code code = rec_stream_go_on(stream, s->kept, "kept", sizeof s->head, s->head.bytes, st);
     return code == BN_OK ? take_events(stream, b, false, st) : code;
 }
 

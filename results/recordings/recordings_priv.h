@@ -121,8 +121,8 @@ typedef struct rec_builder {
     uint64_t seed;
     size_t forgotten; /* buffers before this one, at a pause */
     /* Where events are missing. */
-    uint64_t latest_ns;        /* the latest event's begin so far */
-    bool in_seam, gate_shut;   /* events that were kept come now; a PART said so last */
+    uint64_t latest_ns;      /* the latest event's begin so far */
+    bool in_seam, gate_shut; /* events that were kept come now; a PART said so last */
     size_t seam_executions, seam_completions; /* before it */
     bool failed;      /* no memory, or more things than indices */
 } rec_builder;

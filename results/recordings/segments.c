@@ -123,8 +123,7 @@ static bool has_moved(int inside, const rec_segments *s)
 {
     rec_segments now = {.kept = -1};
     bn_status why = {.code = BN_OK};
-    const bool moved =
-        open_kept(inside, &now, &why) == BN_OK && now.head.first != s->head.first;
+    const bool moved = open_kept(inside, &now, &why) == BN_OK && now.head.first != s->head.first;
     rec_segments_close(&now);
     return moved;
 }

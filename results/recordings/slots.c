@@ -62,8 +62,8 @@ bn_code rec_stream_go_on(rec_stream *stream, int fd, const char *path, uint64_t 
 bn_code rec_stream_begin(int fd, const char *path, rec_stream *stream, record_file *file,
                          bn_status *st)
 {
-    *stream = (rec_stream){
-        .fd = fd, .path = path, .left = UINT64_MAX, .window = malloc(WINDOW_BYTES)};
+    *stream =
+        (rec_stream){.fd = fd, .path = path, .left = UINT64_MAX, .window = malloc(WINDOW_BYTES)};
     if (!stream->window)
         return bn_fail_errno(st, ENOMEM, "%s", path);
     bn_code code = refill(stream, st);

@@ -1,5 +1,6 @@
 /*
- * file.c - the recording of one process: its folder, its slots, its end, and what a fork does to it.
+ * file.c - the recording of one process: its folder, its slots, its end, and what a fork does to
+ * it.
  */
 #define _GNU_SOURCE /* O_NOFOLLOW, strtoull, AT_* */
 
@@ -189,8 +190,7 @@ static int grow(uint64_t last)
 {
     for (;;) {
         record_lock(RECORD_LOCK_FILE);
-        const int error =
-            atomic_load(&file.state) == RUNS ? record_slots_grow(last) : ECANCELED;
+        const int error = atomic_load(&file.state) == RUNS ? record_slots_grow(last) : ECANCELED;
         record_unlock(RECORD_LOCK_FILE);
         if (error != RECORD_NO_ROOM || !retire(record_slots.segment * RECORD_SLOT))
             return error;

@@ -25,14 +25,14 @@
  * A run that is longer than the limit loses its middle. The file of events takes three eighths of
  * the limit at most. Then slots go on in segments, "events.1" and so on: slots without a head, of
  * which each file has as many as every other, so that all of them are one row. No event lies in two
- * files: slots that were taken on both sides of a border stay zero. When there is no room for a further segment, the
- * oldest one is retired. Its events that others need (TEXT, PLUGIN, DEVICE, COMPILE, EXECUTABLE,
- * EXECUTABLE_END, PART) are appended to "kept". Then kept's head is written by one call, and then
- * the segment is removed. So whoever is killed in between leaves something whole: only the bytes
- * count that kept's head counts, and only segments from its FIRST on. A reader takes the events, then
- * those of "kept", which has a record_kept as its first slot, then the segments. Between the last
- * event of "events" and the first one of a segment nothing is known but what "kept" has: handles of
- * buffers are not known any more, as behind a PART.
+ * files: slots that were taken on both sides of a border stay zero. When there is no room for a
+ * further segment, the oldest one is retired. Its events that others need (TEXT, PLUGIN, DEVICE,
+ * COMPILE, EXECUTABLE, EXECUTABLE_END, PART) are appended to "kept". Then kept's head is written by
+ * one call, and then the segment is removed. So whoever is killed in between leaves something
+ * whole: only the bytes count that kept's head counts, and only segments from its FIRST on. A
+ * reader takes the events, then those of "kept", which has a record_kept as its first slot, then
+ * the segments. Between the last event of "events" and the first one of a segment nothing is known
+ * but what "kept" has: handles of buffers are not known any more, as behind a PART.
  *
  * Slots are in an order in which handles can be followed: the end of a handle is written before the
  * plugin is told of it, its beginning after the plugin returned it. Addresses are used again.
@@ -297,13 +297,13 @@ enum record_no_profile {
 /* The head of the file "kept". */
 #define RECORD_KEPT_MAGIC "bnchkpt"
 typedef struct record_kept {
-    char magic[8];     /* RECORD_KEPT_MAGIC */
-    uint32_t version;  /* RECORD_VERSION_SEGMENTS */
-    uint32_t slot;     /* RECORD_SLOT */
-    uint64_t bytes;    /* of the file that count, this head included */
-    uint64_t first;    /* segments below are retired */
-    uint64_t dropped;  /* events that were in these and are not in this file */
-    uint64_t from_ns;  /* when the first and the last of them began: CLOCK_MONOTONIC */
+    char magic[8];    /* RECORD_KEPT_MAGIC */
+    uint32_t version; /* RECORD_VERSION_SEGMENTS */
+    uint32_t slot;    /* RECORD_SLOT */
+    uint64_t bytes;   /* of the file that count, this head included */
+    uint64_t first;   /* segments below are retired */
+    uint64_t dropped; /* events that were in these and are not in this file */
+    uint64_t from_ns; /* when the first and the last of them began: CLOCK_MONOTONIC */
     uint64_t to_ns;
     uint64_t reserved;
 } record_kept;

@@ -7,9 +7,9 @@
  * says), python.c (what the program's Python asks and has), context.c (contexts of executions),
  * ffi.c (foreign functions), profile.c (the plugin's profiler), executables.c (descriptions of
  * executables), complete.c (callbacks), events.c (one event), delay.c (run delays of threads),
- * gate.c (which part of a run is recorded), about.c (texts), programs.c (files of programs), file.c (events into slots), segments.c (where slots
- * lie, and room for them), disk.c (file systems and descriptors), ahead.c (a thread for these),
- * lock.c (locks), symbol.c (the C library's dlsym).
+ * gate.c (which part of a run is recorded), about.c (texts), programs.c (files of programs), file.c
+ * (events into slots), segments.c (where slots lie, and room for them), disk.c (file systems and
+ * descriptors), ahead.c (a thread for these), lock.c (locks), symbol.c (the C library's dlsym).
  *
  * A failure in here stops the recording, never the program, which gets the plugin's answer.
  */
@@ -323,10 +323,11 @@ void record_unlock(enum record_lock_name name);
 void record_lock_all(void);
 void record_unlock_all(void);
 
-/* ---- segments.c: where slots lie -------------------------------------------------------------- */
+/* ---- segments.c: where slots lie --------------------------------------------------------------
+ */
 
 /* There is no room within the limit; no error number is so. */
-#define RECORD_NO_ROOM (-1)
+#define RECORD_NO_ROOM  (-1)
 /* More than ever live at once: a segment is more than a sixteenth of the limit. */
 #define RECORD_SEGMENTS 16
 
@@ -339,9 +340,9 @@ typedef struct record_slots_table {
     unsigned shift;       /* its logarithm */
     unsigned chunk_shift; /* the logarithm of the slots by which files grow at once */
     _Atomic bool mapped;
-    _Atomic uint64_t ready;    /* slots below may be filled */
-    _Atomic uint64_t live;     /* segments below (SLOT >> SHIFT) are retired */
-    _Atomic(uint8_t *) begin;  /* of "events"; NULL: not mapped */
+    _Atomic uint64_t ready;                       /* slots below may be filled */
+    _Atomic uint64_t live;                        /* segments below (SLOT >> SHIFT) are retired */
+    _Atomic(uint8_t *) begin;                     /* of "events"; NULL: not mapped */
     _Atomic(uint8_t *) segments[RECORD_SEGMENTS]; /* likewise, by their numbers modulo that */
     /* Others write here all the time. */
     _Alignas(64) _Atomic uint64_t next; /* slot that is taken next */

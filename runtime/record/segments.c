@@ -1,8 +1,8 @@
 /*
- * segments.c - where slots lie: in the file "events", which keeps the beginning of a run, and behind
- * it in segments. When the limit has no room for another segment, the oldest one is retired: what
- * later events need is copied to the file "kept", and the segment is removed. So the end of a run
- * is kept, too.
+ * segments.c - where slots lie: in the file "events", which keeps the beginning of a run, and
+ * behind it in segments. When the limit has no room for another segment, the oldest one is retired:
+ * what later events need is copied to the file "kept", and the segment is removed. So the end of a
+ * run is kept, too.
  *
  * Files grow by chunks. A segment has its place in the address space until the process ends, so a
  * late writer writes where it took: behind a retirement there is memory without a file. The file
@@ -320,9 +320,10 @@ static int make_chunk(uint64_t slot)
     }
     if (!is_mapped())
         return 0;
-    int error = first ? map_chunk(&files.events, slot * RECORD_SLOT, files.base + slot * RECORD_SLOT)
-                      : map_chunk(&files.segments[number % RECORD_SEGMENTS], within * RECORD_SLOT,
-                                  s->segments[number % RECORD_SEGMENTS] + within * RECORD_SLOT);
+    int error = first
+                    ? map_chunk(&files.events, slot * RECORD_SLOT, files.base + slot * RECORD_SLOT)
+                    : map_chunk(&files.segments[number % RECORD_SEGMENTS], within * RECORD_SLOT,
+                                s->segments[number % RECORD_SEGMENTS] + within * RECORD_SLOT);
     if (error)
         return error;
     if (slot == 0)

@@ -53,7 +53,8 @@ static void put_kept(const cut *c)
 
 static void loops(play *p, const play_program *program, uint64_t state, int count)
 {
-    const run r = {.call_ns = 50 * US, .device_ns = 2 * MS, .arguments = &state, .argument_count = 1};
+    const run r = {
+        .call_ns = 50 * US, .device_ns = 2 * MS, .arguments = &state, .argument_count = 1};
     for (int i = 0; i < count; i++) {
         play_execute(p, program, r, NULL);
         play_wait(p, 0, 0);
@@ -124,7 +125,8 @@ static void refused(const cut *c, bn_code code, const char *word)
     assert_fails(rec_open(c->folder, &r, &st), code, word, &st);
 }
 
-/* ---- whole ones ------------------------------------------------------------------------------- */
+/* ---- whole ones -------------------------------------------------------------------------------
+ */
 
 static void steps_are_on_both_sides(void **state)
 {
@@ -229,7 +231,8 @@ static void borders_of_files_may_be_empty(void **state)
     cut_free(&c);
 }
 
-/* ---- damaged ones ------------------------------------------------------------------------------- */
+/* ---- damaged ones -------------------------------------------------------------------------------
+ */
 
 static void damage_is_an_error(void **state)
 {

@@ -80,7 +80,8 @@ static uint64_t least_number(const rec_process *p)
     return least;
 }
 
-/* ---- one thread ------------------------------------------------------------------------------- */
+/* ---- one thread -------------------------------------------------------------------------------
+ */
 
 static void adds_long(const char *folder)
 {
@@ -181,7 +182,8 @@ static void what_was_compiled_in_the_middle_is_known(void **state)
     }
 }
 
-/* ---- several threads -------------------------------------------------------------------------- */
+/* ---- several threads --------------------------------------------------------------------------
+ */
 
 static void *adds_in_a_thread(void *of)
 {
@@ -223,7 +225,8 @@ static void threads_write_while_segments_are_retired(void **state)
     }
 }
 
-/* ---- kills and forks -------------------------------------------------------------------------- */
+/* ---- kills and forks --------------------------------------------------------------------------
+ */
 
 static void adds_for_ever(const char *folder)
 {
@@ -296,7 +299,8 @@ static void a_forked_process_has_segments_of_its_own(void **state)
     rec_close(r);
 }
 
-/* ---- programs that fill the limit --------------------------------------------------------------- */
+/* ---- programs that fill the limit ---------------------------------------------------------------
+ */
 
 /* ADD, behind BLANKS blanks. */
 static void compiles_a_long_text(const char *folder)
