@@ -332,6 +332,10 @@ BN_MUST_USE bn_code rec_program_read(const rec_recording *recording, const rec_p
 BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_program *program,
                                      char **bytes, size_t *size, bn_status *st);
 
+/* Whether A and B, serialized compile options, ask for the same: processes write the maps in them in
+ * any order (options.c). Bytes that are no options are alike where they are equal. */
+bool rec_options_alike(const void *a, size_t a_size, const void *b, size_t b_size);
+
 /* ---- stretches of time (spans.c) -------------------------------------------------------- */
 
 /* Zero-initialise; release with rec_spans_free. */
