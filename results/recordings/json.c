@@ -249,12 +249,12 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     for (size_t i = 0; i < steps->program_count; i++)
         json_array_append_new(programs, program_json(steps, &steps->programs[i]));
     json_t *o = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s, "
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s, "
         "s:o, "
         "s:o, s:o, s:o, s:b, s:o, s:o, s:o}",
         "recording", path.data ? path.data : "", "process", process_json(steps), "steps",
         count(steps->count), "executions_per_step", count(steps->executions_per_step),
-        "steps_per_sample", count(steps->cycle), "found", count(steps->found), "left_out",
+        "executions_mean", res_json_real(rec_executions_mean(steps)), "steps_per_sample", count(steps->cycle), "found", count(steps->found), "left_out",
         left_out_json(steps), "wall", figure_json(rec_steps_wall(steps)), "ledger",
         parts_json(steps, rec_steps_part), "device_busy",
         steps->completions ? figure_json(rec_steps_busy(steps)) : json_null(), "device_gaps",

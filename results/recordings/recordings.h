@@ -803,6 +803,11 @@ void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *o
 void rec_time_put(bn_text *out, double ns);
 void rec_interval_put(bn_text *out, res_interval ns);
 
+/* Executions of a step, on average; and in words: "3 executions", "1 execution in most, 12 on
+ * average" where steps differ much. */
+double rec_executions_mean(const rec_steps *steps);
+void rec_executions_put(const rec_steps *steps, bn_text *out);
+
 /* {"steps", "executions_per_step", "ledger", "programs", "verdict", ...} as docs/steps.md says (new
  * reference); NULL without memory. */
 json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,

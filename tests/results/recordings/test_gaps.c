@@ -126,6 +126,7 @@ static void steps_of_many_lengths_charge_each_program_its_own(void **state)
         gap_is(f.steps, i, REC_PART_HOST, act ? 0 : 300 * US);
     }
     assert_int_equal(f.steps->program_count, 2);
+    assert_near(rec_executions_mean(f.steps), 3.5, 0.2);
     lose(&f);
 }
 
