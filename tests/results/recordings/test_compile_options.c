@@ -1,5 +1,5 @@
 /*
- * test_options.c - compile options that ask for the same: maps in any order, all else as it is.
+ * test_compile_options.c - compile options that ask for the same: maps in any order, all else as it is.
  */
 #include "results/recordings/recordings.h"
 #include "tests/support/test_runtime.h"
