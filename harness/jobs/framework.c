@@ -93,11 +93,11 @@ static const char *option_refused(const job_matrix *m)
 /* The first axis that frameworks do not have, with another value than the usual one. */
 static const res_axis *axis_refused(const res_experiment *w)
 {
-    static const res_axis_id ours[] = {RES_AXIS_GRAPHS,   RES_AXIS_IN_FLIGHT,  RES_AXIS_INPUT,
-                                       RES_AXIS_LENGTHS,  RES_AXIS_BUCKETS,    RES_AXIS_DEPTH,
-                                       RES_AXIS_LAYOUT,   RES_AXIS_TRACE_COST, RES_AXIS_SCAN,
-                                       RES_AXIS_REMAT,    RES_AXIS_OFFLOAD,    RES_AXIS_LAYOUTS,
-                                       RES_AXIS_DISPATCH, RES_AXIS_CONTEXT};
+    static const res_axis_id ours[] = {RES_AXIS_GRAPHS,  RES_AXIS_IN_FLIGHT,  RES_AXIS_INPUT,
+                                       RES_AXIS_LENGTHS, RES_AXIS_BUCKETS,    RES_AXIS_DEPTH,
+                                       RES_AXIS_LAYOUT,  RES_AXIS_TRACE_COST, RES_AXIS_SCAN,
+                                       RES_AXIS_REMAT,   RES_AXIS_OFFLOAD,    RES_AXIS_LAYOUTS,
+                                       RES_AXIS_DISPATCH};
     model_info info;
     if (model_describe_named(w->model, &info) && info.example)
         return &res_axes[RES_AXIS_MODEL];
@@ -118,8 +118,11 @@ bool job_framework_refuses(const job_matrix *matrix, const res_experiment *w, ch
         const bool other = job_front_end_has_mode(w->front_end, w->mode, NULL);
         if (!row)
             put_own_modes(&value);
+        const bool decode = strcmp(w->phase, "decode") == 0;
         snprintf(text, size, "framework %s has no mode %s%s; it has %s", w->front_end, w->mode,
-                 other ? " for inference" : "",
+                 !other   ? ""
+                 : decode ? " for decode"
+                          : " for inference",
                  row          ? row->modes
                  : value.data ? value.data
                               : "");
