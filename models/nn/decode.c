@@ -111,7 +111,8 @@ static tg_tensor *put(tg_trace *t, tg_tensor *cache, const nn_decode *decode, tg
     const int64_t *d = tg_tensor_type(x)->dims;
     tg_tensor *zero = tg_scalar(t, TG_I32, 0);
     x = tg_reshape(t, x, 4, TG_DIMS(d[0], d[2], 1, d[3]));
-    x = tg_dynamic_update_slice(t, cache, x, (tg_tensor *[]){zero, zero, decode->position, zero});
+    x = tg_dynamic_update_slice_apart(t, cache, x,
+                                      (tg_tensor *[]){zero, zero, decode->position, zero});
     tg_assign(t, cache, x);
     return x;
 }
