@@ -12,6 +12,7 @@ typedef struct decoder_layer {
     const char *name;
     struct {
         nn_dense q_proj, k_proj, v_proj, o_proj;
+        nn_cache cache;
     } self_attn;
     void *feed;
     nn_row_norm input_layernorm, post_attention_layernorm;
@@ -37,7 +38,7 @@ typedef struct decoder {
 typedef struct decoder_shared {
     const decoder *net;
     tg_tensor *cosines, *sines; /* f32 (T, E) */
-    tg_tensor *mask;            /* bool (B, N, T, T) */
+    tg_tensor *mask;            /* bool (B, N, T, T); with decode that of nn_decode_seen */
 } decoder_shared;
 
 /* ---- building ------------------------------------------------------------- */
@@ -51,6 +52,7 @@ static void build_attention(model *m, decoder_layer *layer)
     nn_linear_new(m, &layer->self_attn.k_proj, "k_proj", width, keys, false);
     nn_linear_new(m, &layer->self_attn.v_proj, "v_proj", width, keys, false);
     nn_linear_new(m, &layer->self_attn.o_proj, "o_proj", width, width, false);
+    nn_cache_new(m, &layer->self_attn.cache, c->key_heads, width / c->heads);
     nn_leave(m);
 }
 
@@ -117,8 +119,9 @@ void model_decoder_build(model *m, const decoder_feed *feed)
 
 /* ---- rotary embedding --------------------------------------------------------- */
 
-/* Cosines and sines of position times frequency, f32 (T, E): the second half of a
- * head turns with the first. No products of matrices, so no multiply-adds. */
+/* Cosines and sines of position times frequency, f32 (T, E), of positions 0 to T - 1 or of the one
+ * that a step of decode is at: the second half of a head turns with the first. No products of
+ * matrices, so no multiply-adds. */
 static void turn_angles(tg_trace *t, decoder_shared *s, int64_t tokens)
 {
     static const int along = 1;
@@ -126,7 +129,9 @@ static void turn_angles(tg_trace *t, decoder_shared *s, int64_t tokens)
     const tg_type type =
         tg_type_make(TG_F32, 2, TG_DIMS(tokens, tg_tensor_type(s->net->inv_freq)->dims[0]));
     tg_tensor *frequencies = tg_broadcast(t, s->net->inv_freq, 2, type.dims, &along);
-    tg_tensor *angles = tg_mul(t, tg_iota(t, &type, 0), frequencies); /* (T, E / 2) */
+    tg_tensor *position = s->net->task.decode.position;
+    position = position ? tg_convert(t, position, TG_F32) : tg_iota(t, &type, 0);
+    tg_tensor *angles = tg_mul(t, position, frequencies); /* (T, E / 2) */
     angles = tg_concatenate(t, (tg_tensor *[]){angles, angles}, 2, 1);
     s->cosines = tg_cos(t, angles);
     s->sines = tg_sin(t, angles);
@@ -177,13 +182,17 @@ static tg_tensor *attention(tg_trace *t, const decoder_layer *layer, const decod
     tg_tensor *q = nn_split_heads(t, nn_linear(t, &layer->self_attn.q_proj, x), c->heads);
     tg_tensor *k = nn_split_heads(t, nn_linear(t, &layer->self_attn.k_proj, x), c->key_heads);
     tg_tensor *v = nn_split_heads(t, nn_linear(t, &layer->self_attn.v_proj, x), c->key_heads);
-    q = rotate(t, s, q);                            /* (B, T, N, E) */
-    k = repeat_heads(t, rotate(t, s, k), c->heads); /* (B, T, N, E) */
-    v = repeat_heads(t, v, c->heads);               /* (B, T, N, E) */
+    q = rotate(t, s, q); /* (B, T, N, E) */
+    k = rotate(t, s, k); /* (B, T, K, E) */
     const nn_attend how = {.scale = 1.0 / sqrt((double)tg_tensor_type(q)->dims[3]),
                            .hidden = -INFINITY,
                            .mask = s->mask};
-    x = nn_join_heads(t, nn_attention(t, q, k, v, &how)); /* (B, T, D) */
+    if (layer->self_attn.cache.keys)
+        x = nn_attention_cached(t, q, k, v, &layer->self_attn.cache, &s->net->task.decode, s->mask,
+                                how.scale);
+    else
+        x = nn_attention(t, q, repeat_heads(t, k, c->heads), repeat_heads(t, v, c->heads), &how);
+    x = nn_join_heads(t, x); /* (B, T, D) */
     x = nn_linear(t, &layer->self_attn.o_proj, x);
     tg_scope_pop(t);
     return x;
@@ -213,15 +222,20 @@ static tg_tensor *layer_step(tg_trace *t, const void *context, int number, tg_te
 tg_tensor *model_decoder_forward(tg_trace *t, const void *network)
 {
     const decoder *net = network;
-    const tg_type *type = tg_tensor_type(net->task.tokens);
+    const decoder_config *c = net->config;
+    const nn_decode *decode = &net->task.decode;
+    tg_tensor *ids = nn_causal_tokens(t, &net->task);
+    const tg_type *type = tg_tensor_type(ids);
     const int64_t batch = type->dims[0], tokens = type->dims[1];
     decoder_shared shared = {.net = net};
 
     tg_scope_push(t, "model");
-    tg_tensor *x = nn_embedding(t, &net->embed_tokens, net->task.tokens); /* (B, T, D) */
+    tg_tensor *x = nn_embedding(t, &net->embed_tokens, ids); /* (B, T, D) */
     nn_keep(t, net->stages.embed_tokens, x);
     turn_angles(t, &shared, tokens);
-    shared.mask = nn_mask_causal(t, batch, net->config->heads, tokens);
+    shared.mask = decode->position
+                      ? nn_decode_seen(t, decode, batch, c->key_heads, c->heads / c->key_heads)
+                      : nn_mask_causal(t, batch, c->heads, tokens);
     tg_scope_push(t, "layers");
     x = nn_run_layers(t, &net->stack, layer_step, &shared, x); /* (B, T, D) */
     tg_scope_pop(t);

@@ -26,6 +26,7 @@ typedef struct gpt2_block {
     struct {
         gpt2_conv1d c_attn, c_proj;
         nn_drop attn_dropout, resid_dropout;
+        nn_cache cache;
         int64_t heads;
     } attn;
     struct {
@@ -71,6 +72,7 @@ static void build_block(model *m, gpt2_block *b, int number, int depth)
     conv1d_new(m, &b->attn.c_proj, "c_proj", width, width);
     nn_dropout_new(m, &b->attn.attn_dropout, DROPOUT);
     nn_dropout_new(m, &b->attn.resid_dropout, DROPOUT);
+    nn_cache_new(m, &b->attn.cache, c->heads, width / c->heads);
     nn_leave(m);
     nn_layer_norm_new(m, &b->ln_2, "ln_2", width, EPSILON);
     nn_enter(m, "mlp");
@@ -87,9 +89,10 @@ static void gpt2_build(model *m)
     const gpt2_config *c = m->variant->config;
     gpt2 *net = nn_alloc(m, 1, sizeof *net);
     m->network = net;
-    if (m->options.seq > c->positions) {
-        nn_fail(m, BN_INVALID, "option seq: %d tokens, but there are only %d positions",
-                m->options.seq, c->positions);
+    const int last = m->options.decode ? m->options.context : m->options.seq;
+    if (last > c->positions) {
+        nn_fail(m, BN_INVALID, "option %s: %d tokens, but there are only %d positions",
+                m->options.decode ? "context" : "seq", last, c->positions);
         return;
     }
     nn_causal_new(m, &net->task, c->vocabulary);
@@ -114,6 +117,13 @@ static void gpt2_build(model *m)
 /* ---- a step ----------------------------------------------------------------- */
 
 /* Sizes are those of the published model, T tokens a row. */
+
+/* Shared by all blocks of a step. */
+typedef struct gpt2_shared {
+    const gpt2 *net;
+    tg_tensor *mask; /* (B, 12, T, T); with decode that of nn_decode_seen */
+} gpt2_shared;
+
 static tg_tensor *conv1d(tg_trace *t, const gpt2_conv1d *layer, tg_tensor *x)
 {
     tg_scope_push(t, layer->name);
@@ -130,7 +140,7 @@ static tg_tensor *heads_of_part(tg_trace *t, tg_tensor *x, int64_t part, int64_t
     return nn_split_heads(t, x, heads);        /* (B, T, 12, 64) */
 }
 
-static tg_tensor *attention(tg_trace *t, const gpt2_block *b, tg_tensor *x, tg_tensor *mask)
+static tg_tensor *attention(tg_trace *t, const gpt2_block *b, tg_tensor *x, const gpt2_shared *s)
 {
     tg_scope_push(t, "attn");
     x = conv1d(t, &b->attn.c_attn, x); /* (B, T, 2304) */
@@ -139,9 +149,12 @@ static tg_tensor *attention(tg_trace *t, const gpt2_block *b, tg_tensor *x, tg_t
     tg_tensor *v = heads_of_part(t, x, 2, b->attn.heads); /* (B, T, 12, 64) */
     const nn_attend how = {.scale = 1.0 / sqrt((double)tg_tensor_type(q)->dims[3]),
                            .hidden = -INFINITY,
-                           .mask = mask,
+                           .mask = s->mask,
                            .drop = &b->attn.attn_dropout};
-    x = nn_join_heads(t, nn_attention(t, q, k, v, &how)); /* (B, T, 768) */
+    x = b->attn.cache.keys ? nn_attention_cached(t, q, k, v, &b->attn.cache, &s->net->task.decode,
+                                                 s->mask, how.scale)
+                           : nn_attention(t, q, k, v, &how);
+    x = nn_join_heads(t, x); /* (B, T, 768) */
     x = conv1d(t, &b->attn.c_proj, x);
     x = nn_dropout(t, &b->attn.resid_dropout, x);
     tg_scope_pop(t);
@@ -158,31 +171,27 @@ static tg_tensor *feed_forward(tg_trace *t, const gpt2_block *b, tg_tensor *x)
     return x;
 }
 
-/* Shared by all blocks of a step. */
-typedef struct gpt2_shared {
-    const gpt2 *net;
-    tg_tensor *mask; /* (B, 12, T, T) */
-} gpt2_shared;
-
 /* CONTEXT is a gpt2_shared. */
 static tg_tensor *block_step(tg_trace *t, const void *context, int number, tg_tensor *x)
 {
     const gpt2_shared *s = context;
     const gpt2_block *b = &s->net->h[number];
     tg_scope_push(t, b->name);
-    x = tg_add(t, x, attention(t, b, nn_layer_norm(t, &b->ln_1, x), s->mask));
+    x = tg_add(t, x, attention(t, b, nn_layer_norm(t, &b->ln_1, x), s));
     x = tg_add(t, x, feed_forward(t, b, nn_layer_norm(t, &b->ln_2, x)));
     tg_scope_pop(t);
     return nn_keep(t, b->stage, x);
 }
 
-/* The vectors of positions 0 to T - 1, for each row. */
-static tg_tensor *positions(tg_trace *t, const nn_table *wpe, int64_t batch, int64_t tokens)
+/* The vectors of positions 0 to T - 1, or of the one that DECODE is at, for each row. */
+static tg_tensor *positions(tg_trace *t, const nn_table *wpe, const nn_decode *decode,
+                            int64_t batch, int64_t tokens)
 {
     static const int map[] = {1, 2};
     const int64_t width = tg_tensor_type(wpe->weight)->dims[1];
     tg_scope_push(t, wpe->name);
-    tg_tensor *x = nn_slice(t, wpe->weight, 0, 0, tokens);         /* (T, 768) */
+    tg_tensor *x = decode->position ? nn_decode_row(t, decode, wpe->weight) /* (T, 768) */
+                                    : nn_slice(t, wpe->weight, 0, 0, tokens);
     x = tg_broadcast(t, x, 3, TG_DIMS(batch, tokens, width), map); /* (B, T, 768) */
     tg_scope_pop(t);
     return x;
@@ -191,16 +200,20 @@ static tg_tensor *positions(tg_trace *t, const nn_table *wpe, int64_t batch, int
 static tg_tensor *gpt2_forward(tg_trace *t, const void *network)
 {
     const gpt2 *net = network;
-    const tg_type *type = tg_tensor_type(net->task.tokens);
+    const nn_decode *decode = &net->task.decode;
+    tg_tensor *ids = nn_causal_tokens(t, &net->task);
+    const tg_type *type = tg_tensor_type(ids);
     const int64_t batch = type->dims[0], tokens = type->dims[1];
 
     tg_scope_push(t, "transformer");
-    tg_tensor *x = nn_embedding(t, &net->wte, net->task.tokens); /* (B, T, 768) */
+    tg_tensor *x = nn_embedding(t, &net->wte, ids); /* (B, T, 768) */
     nn_keep(t, net->stages.wte, x);
-    x = tg_add(t, x, positions(t, &net->wpe, batch, tokens));
+    x = tg_add(t, x, positions(t, &net->wpe, decode, batch, tokens));
     x = nn_dropout(t, &net->drop, x);
     tg_scope_push(t, "h");
-    const gpt2_shared shared = {net, nn_mask_causal(t, batch, net->heads, tokens)};
+    const gpt2_shared shared = {net, decode->position
+                                         ? nn_decode_seen(t, decode, batch, net->heads, 1)
+                                         : nn_mask_causal(t, batch, net->heads, tokens)};
     x = nn_run_layers(t, &net->layers, block_step, &shared, x); /* (B, T, 768) */
     tg_scope_pop(t);
     x = nn_layer_norm(t, &net->ln_f, x);
@@ -229,6 +242,7 @@ const model_row model_gpt2 = {
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
     .scans = true,
+    .decodes = true,
     .tied = tied,
     .full = {.seq = 64, .depth = 12, .learning_rate = 1e-4, .config = &published},
     .small = {.seq = 16, .depth = 2, .learning_rate = 1e-4, .config = &reduced},

@@ -60,6 +60,7 @@ const model_row model_llama = {
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
     .scans = true,
+    .decodes = true,
     .full = {.seq = 64, .depth = 4, .learning_rate = 1e-4, .config = &published},
     .small = {.seq = 16, .depth = 2, .learning_rate = 1e-4, .config = &reduced},
     .build = llama_build,

@@ -114,8 +114,17 @@ static void mixtral_build(model *m)
 static double idle_macs(const model *m)
 {
     const decoder_config *c = m->variant->config;
-    const double tokens = (double)m->options.batch * m->options.seq * nn_depth(m);
+    const double tokens = (double)m->options.batch * nn_step_tokens(m) * nn_depth(m);
     return tokens * (c->experts - c->chosen) * 3.0 * c->width * c->feed;
+}
+
+/* The experts that a batch cannot choose: each row chooses CHOSEN of them. */
+static int64_t idle_elements(const model *m)
+{
+    const decoder_config *c = m->variant->config;
+    const int64_t most = (int64_t)m->options.batch * c->chosen;
+    const int64_t idle = most < c->experts ? c->experts - most : 0;
+    return idle * nn_depth(m) * 3 * c->width * c->feed;
 }
 
 /* ---- the row ------------------------------------------------------------------ */
@@ -140,8 +149,10 @@ const model_row model_mixtral = {
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
     .scans = true,
+    .decodes = true,
     .full = {.seq = 32, .depth = 2, .learning_rate = 1e-4, .config = &published},
     .build = mixtral_build,
     .forward = model_decoder_forward,
     .idle_macs = idle_macs,
+    .idle_elements = idle_elements,
 };

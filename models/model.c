@@ -33,7 +33,9 @@ static void fill_defaults(model_options *o, const model_row *row, const model_va
     const double usual = o->optimizer == MODEL_ADAMW ? 1e-4 : 1e-3;
     o->batch = o->batch ? o->batch : row->batch;
     o->image = o->image ? o->image : variant->image;
-    o->seq = o->seq ? o->seq : variant->seq;
+    if (o->decode)
+        o->context = o->context ? o->context : variant->seq;
+    o->seq = o->seq ? o->seq : o->decode ? (o->context + 1) / 2 : variant->seq;
     /* One way to say the model's own number of layers. */
     o->depth = o->depth == variant->depth ? 0 : o->depth;
     o->seed = o->seed ? o->seed : 1;
@@ -52,6 +54,29 @@ static bn_code check_size(const char *name, int number, int usual, int most, bn_
     return BN_OK;
 }
 
+/* Options of a model that decodes, and those that have no meaning then. */
+static bn_code check_decode(const model_options *o, const model_row *row,
+                            const model_variant *variant, bn_status *st)
+{
+    if (!o->decode && o->context)
+        return bn_fail(st, BN_INVALID, "option context: only steps that decode have a cache");
+    if (!o->decode)
+        return BN_OK;
+    if (!row->decodes)
+        return bn_fail(st, BN_INVALID, "option decode: the model does not decode");
+    if (o->train)
+        return bn_fail(st, BN_INVALID, "option decode: training decodes nothing");
+    if (o->scan)
+        return bn_fail(st, BN_INVALID, "option scan: the layers' caches are not stacked");
+    if (check_size("context", o->context, variant->seq, MAX_SEQ, st) != BN_OK)
+        return BN_INVALID;
+    if (o->seq >= o->context)
+        return bn_fail(st, BN_INVALID,
+                       "option seq: a prompt of %d tokens leaves no room in a context of %d",
+                       o->seq, o->context);
+    return BN_OK;
+}
+
 static bn_code check_options(const model_options *o, const model_row *row,
                              const model_variant *variant, bn_status *st)
 {
@@ -62,6 +87,8 @@ static bn_code check_options(const model_options *o, const model_row *row,
     if (check_size("image", o->image, variant->image, MAX_IMAGE, st) != BN_OK ||
         check_size("seq", o->seq, variant->seq, MAX_SEQ, st) != BN_OK ||
         (o->depth && check_size("depth", o->depth, variant->depth, MAX_DEPTH, st) != BN_OK))
+        return BN_INVALID;
+    if (check_decode(o, row, variant, st) != BN_OK)
         return BN_INVALID;
     if (o->scan && !row->scans)
         return bn_fail(st, BN_INVALID, "option scan: the model has no like layers");
@@ -232,6 +259,27 @@ bn_code model_forward_macs(model *m, double *macs, bn_status *st)
         *macs -= m->row->idle_macs(m);
     tg_trace_free(t);
     return code;
+}
+
+model_bytes model_decode_bytes(const model *m)
+{
+    const int64_t batch = m->options.batch,
+                  size = tg_type_bytes(&(tg_type){.dtype = m->options.dtype});
+    model_bytes bytes = {0};
+    for (size_t i = 0; m->options.decode && i < m->variable_count; i++) {
+        const model_variable *v = &m->variables[i];
+        const int64_t all = tg_type_bytes(&v->shape);
+        const bool looked_up = v->fill == MODEL_FILL_EMBEDDING && !model_alias(m, v->name, 0);
+        if (strncmp(v->name, "cache/", 6) == 0)
+            bytes.cache += all;
+        else if (v->role == MODEL_PARAMETER && looked_up)
+            bytes.weights += batch < v->shape.dims[0] ? all / v->shape.dims[0] * batch : all;
+        else if (v->role == MODEL_PARAMETER)
+            bytes.weights += all;
+    }
+    if (m->options.decode && m->row->idle_elements)
+        bytes.weights -= m->row->idle_elements(m) * size;
+    return bytes;
 }
 
 /* ---- what an example's steps take of the host ----------------------------------- */

@@ -30,6 +30,7 @@ typedef struct model_info {
     bool has_small;                                /* there is a reduced variant */
     bool varies;                                   /* batches may differ in length */
     bool scans;                                    /* takes the option scan */
+    bool decodes;                                  /* takes the option decode */
     bool example;                                  /* no reference model */
     bool always_varies;                            /* an example whose batches do so */
 } model_info;
@@ -66,6 +67,18 @@ const char *model_alias(const model *instance, const char *name, size_t index);
  * dynamic one skips (experts that no token chose) is not counted.
  */
 BN_MUST_USE bn_code model_forward_macs(model *instance, double *macs, bn_status *st);
+
+/*
+ * Bytes that one step of INSTANCE, which decodes, has to read: at least the WEIGHTS that its
+ * batch's tokens need, and the CACHE, all of it, as the step's shapes do not grow. Of a table that
+ * is only looked up by rows, one row a token of the batch; of a mixture, the experts that the batch
+ * chooses at most. 0 without the option decode. Over the device's bandwidth it is a bound on the
+ * time of a step.
+ */
+typedef struct model_bytes {
+    int64_t weights, cache;
+} model_bytes;
+model_bytes model_decode_bytes(const model *instance);
 
 /*
  * The step function: traces one step of INSTANCE (a model *) on TRACE, all phases of

@@ -58,6 +58,7 @@ static bool describe(const model_row *row, model_info *info)
                          .pads = row->pads,
                          .varies = row->varies,
                          .scans = row->scans,
+                         .decodes = row->decodes,
                          .has_small = row->small.learning_rate > 0,
                          .example = row->example != NULL,
                          .always_varies = row->example && row->example->varying};

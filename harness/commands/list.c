@@ -26,7 +26,8 @@ static json_t *describe_model(const res_experiment *e, const model_info *info, b
     model *m = NULL;
     double macs = 0;
     model_options options = job_model_options(e, e->runtime);
-    options.pad = options.train = options.scan = false;
+    options.pad = options.train = options.scan = options.decode = false;
+    options.context = 0;
     options.batch = e->batch ? e->batch : info->golden_batch;
     options.image = info->default_image ? e->image : 0;
     options.seq = info->default_seq ? e->seq : 0;
@@ -37,14 +38,15 @@ static json_t *describe_model(const res_experiment *e, const model_info *info, b
     const model_options *filled = code == BN_OK ? model_get_options(m) : &options;
     json_t *row =
         code == BN_OK
-            ? json_pack("{ss ss ss sI sI si si si si ss ss}", "model", info->name, "family",
+            ? json_pack("{ss ss ss sI sI si si si si ss ss ss}", "model", info->name, "family",
                         info->family, "variant", e->variant, "parameters",
                         (json_int_t)model_parameter_elements(m), "macs", (json_int_t)macs, "batch",
                         filled->batch, "image", filled->image, "seq", filled->seq, "depth",
                         filled->depth   ? filled->depth
                         : options.small ? info->small_depth
                                         : info->depth,
-                        "source", info->source, "summary", info->summary)
+                        "phases", info->decodes ? "train,infer,decode" : "train,infer", "source",
+                        info->source, "summary", info->summary)
             : NULL;
     model_free(m);
     return row;

@@ -24,6 +24,7 @@ typedef struct frontend_info {
     const char *framework; /* for people */
     const char *modes;     /* words with commas between, the usual one first */
     const char *trains;    /* those of them that only train */
+    const char *decodes;   /* those of them that have the phase decode; NULL: none */
     const char *summary;
     const char *models; /* where its definitions of our models are from */
     const char *values; /* how weights and inputs get in */
@@ -33,7 +34,7 @@ typedef struct frontend_info {
 const frontend_info *frontend_at(size_t index);
 /* The row called NAME; NULL: bench itself, or unknown. */
 const frontend_info *frontend_named(const char *name);
-/* Whether ROW has MODE for PHASE ("train" or "infer"; NULL: for any). */
+/* Whether ROW has MODE for PHASE (NULL: for any). */
 bool frontend_has_mode(const frontend_info *row, const char *mode, const char *phase);
 
 /* ---- places (place.c) -------------------------------------------------------------------- */

@@ -10,6 +10,7 @@ static const frontend_info rows[] = {
      .framework = "JAX",
      .modes = "capture,parts,eager",
      .trains = "parts",
+     .decodes = "capture,eager",
      .summary = "jit of the whole step; gradient and update jitted apart; op by op",
      .models = "plain JAX, contrib/frontends/jax/models",
      .values = "arrays of the safetensors files, put on the device; kernels and images with the "
@@ -42,5 +43,7 @@ const frontend_info *frontend_named(const char *name)
 bool frontend_has_mode(const frontend_info *row, const char *mode, const char *phase)
 {
     const bool trains = !phase || strcmp(phase, "train") == 0;
+    if (phase && strcmp(phase, "decode") == 0)
+        return row->decodes && res_axis_has_word(row->decodes, mode);
     return res_axis_has_word(row->modes, mode) && (trains || !res_axis_has_word(row->trains, mode));
 }

@@ -26,6 +26,7 @@ void job_experiment_fill(const model_options *m, res_experiment *w)
     w->image = m->image;
     w->seq = m->seq;
     w->depth = m->depth;
+    w->context = m->context;
     snprintf(w->layout, sizeof w->layout, "%s", m->layout == MODEL_NCHW ? "nchw" : "nhwc");
 }
 

@@ -118,8 +118,11 @@ bool job_framework_refuses(const job_matrix *matrix, const res_experiment *w, ch
         const bool other = job_front_end_has_mode(w->front_end, w->mode, NULL);
         if (!row)
             put_own_modes(&value);
+        const bool decode = strcmp(w->phase, "decode") == 0;
         snprintf(text, size, "framework %s has no mode %s%s; it has %s", w->front_end, w->mode,
-                 other ? " for inference" : "",
+                 !other   ? ""
+                 : decode ? " for decode"
+                          : " for inference",
                  row          ? row->modes
                  : value.data ? value.data
                               : "");

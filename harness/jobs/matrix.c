@@ -39,7 +39,8 @@ static const struct {
     {"f16", "bf16"},         {"half", "bf16"},        {"bfloat16", "bf16"},  {"inference", "infer"},
     {"eval", "infer"},       {"forward", "infer"},    {"training", "train"}, {"graph", "capture"},
     {"captured", "capture"}, {"compiled", "capture"}, {"jit", "capture"},    {"tracing", "lazy"},
-    {"traced", "lazy"},      {"adam", "adamw"},       {"test", "infer"},
+    {"traced", "lazy"},      {"adam", "adamw"},       {"test", "infer"},     {"prefill", "infer"},
+    {"generate", "decode"},  {"decoding", "decode"},
 };
 
 const char *job_axis_synonym(const char *word)
@@ -386,6 +387,41 @@ static const char *why_no_remat(const res_experiment *w, char *text, size_t size
     return text;
 }
 
+/* The first axis of W, a step of decode, whose value has no meaning there, or NULL. */
+static const res_axis *axis_of_no_decode(const res_experiment *w)
+{
+    static const res_axis_id others[] = {RES_AXIS_OPTIMIZER, RES_AXIS_DROPOUT, RES_AXIS_INPUT,
+                                         RES_AXIS_SCAN};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!res_axis_is_usual(&res_axes[others[i]], w))
+            return &res_axes[others[i]];
+    return NULL;
+}
+
+/* Why W cannot decode, or has the option of a step that does, into TEXT; NULL: neither. */
+static const char *why_no_decode(const res_experiment *w, const model_info *info, char *text,
+                                 size_t size)
+{
+    const bool decode = strcmp(w->phase, "decode") == 0;
+    const res_axis *axis = decode ? axis_of_no_decode(w) : NULL;
+    bn_text value = {0};
+    if (!decode && !w->context)
+        return NULL;
+    if (!decode)
+        snprintf(text, size, "%s has no cache, so no --context %d; --phase decode has one",
+                 w->phase, w->context);
+    else if (!info->decodes)
+        snprintf(text, size, "%s does not decode, so no --phase decode", w->model);
+    else if (!axis)
+        return NULL;
+    else {
+        res_axis_put(axis, w, &value);
+        snprintf(text, size, "a step of decode takes no --%s %s", axis->option, value.data);
+    }
+    bn_text_free(&value);
+    return text;
+}
+
 /* Whether A and B differ in runtime and mode only, and so have one model of one size. */
 static bool same_model_and_size(const res_experiment *a, const res_experiment *b)
 {
@@ -402,7 +438,7 @@ static const char *why_size_refused(const res_experiment *w, char *text, size_t 
     const model_options options = job_model_options(w, w->runtime);
     bn_status refused = {.code = BN_OK};
     model *m = NULL;
-    if (!w->batch && !w->image && !w->seq && !w->depth)
+    if (!w->batch && !w->image && !w->seq && !w->depth && !w->context)
         return NULL;
     const bn_code code = model_new(w->model, &options, &m, &refused);
     model_free(m);
@@ -444,7 +480,7 @@ static const char *why_not(const res_experiment *w, const res_experiment *last, 
         snprintf(text, size, "%s has no layers that run as one loop, so no --scan on", w->model);
     else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
         snprintf(text, size, "%s has rows of one length, so no --lengths varying", w->model);
-    else if (!why_no_remat(w, text, size))
+    else if (!why_no_decode(w, &info, text, size) && !why_no_remat(w, text, size))
         return last && same_model_and_size(w, last) ? NULL : why_size_refused(w, text, size);
     return text;
 }

@@ -65,6 +65,7 @@ model_options job_model_options(const res_experiment *w, const char *path)
         .small = strncmp(w->variant, "small", 5) == 0,
         .pad = strstr(w->variant, "_pad") != NULL,
         .train = train,
+        .decode = strcmp(w->phase, "decode") == 0,
         .no_dropout = strcmp(w->dropout, "off") == 0,
         .optimizer = strcmp(w->optimizer, "sgd") == 0     ? MODEL_SGD
                      : strcmp(w->optimizer, "adamw") == 0 ? MODEL_ADAMW
@@ -72,6 +73,7 @@ model_options job_model_options(const res_experiment *w, const char *path)
         .batch = w->batch,
         .image = w->image,
         .seq = w->seq,
+        .context = w->context,
         .depth = w->depth,
         .scan = strcmp(w->scan, "on") == 0,
         .remat = remat,

@@ -44,6 +44,7 @@ static const form_member members[] = {
     {"f64.eval.logits", "{*}", ANY}, /* output_members */
     {"f64.eval.stages", "{*}", ANY}, /* [shape, l2] */
     {"f64.eval.loss", "F", ANY},
+    {"f64.decode", "?{*}", ANY}, /* decode_members */
     {"f64.train.loss", "[FFF!]", ANY},
     {"f64.train.grad_l2_global", "[FFF!]", ANY},
     {"f64.train.grads_step0", "{*}", ANY},        /* figure_members */
@@ -67,6 +68,12 @@ static const form_member output_members[] = {
     {"std", "F", ANY},     {"l2", "F", ANY},       {"absmax", "F", ANY},  {"probe", "F", ANY},
     {"argmax", "*I", ANY}, {NULL, NULL, 0},
 };
+
+static const form_member decode_members[] = {{"prompt", "I", 1},
+                                             {"context", "I", 2},
+                                             {"tokens", "*[*]", ANY},
+                                             {"logits", "*[IFF!]", ANY},
+                                             {NULL, NULL, 0}};
 
 static const form_member figure_members[] = {
     {"l2", "F", ANY}, {"probe", "F", ANY}, {NULL, NULL, 0}};
@@ -207,6 +214,45 @@ static bn_code check_output(const json_t *output, bn_status *st)
     return BN_OK;
 }
 
+/* Checks the decoding, where there is one: of each row the tokens chosen from the prompt's last one
+ * to the end of the context, and logits of ascending positions within it. */
+static bn_code check_decode(const golden_file *g, bn_status *st)
+{
+    const json_t *decode = golden_at(g, "f64.decode");
+    const json_int_t context = json_integer_value(json_object_get(decode, "context"));
+    const json_int_t batch = json_integer_value(golden_at(g, "dims.batch"));
+    const json_int_t prompt = json_integer_value(json_object_get(decode, "prompt"));
+    const json_t *tokens = json_object_get(decode, "tokens");
+    json_t *item;
+    json_int_t last = -1;
+    size_t i;
+    if (!decode)
+        return BN_OK;
+    if (check_members(decode, decode_members, st) != BN_OK)
+        return st->code;
+    if (prompt >= context || context > INT32_MAX)
+        return bn_fail(st, BN_FORMAT, "context: want more than the prompt, and 31 bits");
+    if ((json_int_t)json_array_size(tokens) != batch)
+        return bn_fail(st, BN_FORMAT, "tokens: want a list for each row of the batch");
+    json_array_foreach(tokens, i, item)
+    {
+        if ((json_int_t)json_array_size(item) != context - prompt + 1)
+            return bn_fail(st, BN_FORMAT, "tokens: item %zu: want %lld numbers", i,
+                           (long long)(context - prompt + 1));
+        if (check_value(item, "*I", 0, st) != BN_OK)
+            return bn_context(st, "tokens: item %zu", i);
+    }
+    json_array_foreach(json_object_get(decode, "logits"), i, item)
+    {
+        const json_int_t at = json_integer_value(json_array_get(item, 0));
+        if (at <= last || at >= context)
+            return bn_fail(st, BN_FORMAT, "logits: item %zu: want ascending positions below %lld",
+                           i, (long long)context);
+        last = at;
+    }
+    return BN_OK;
+}
+
 static bn_code check_form(const golden_file *g, bn_status *st)
 {
     const char *key, *optimizer;
@@ -217,6 +263,8 @@ static bn_code check_form(const golden_file *g, bn_status *st)
         check_each(g, "f64.train.params_after_step3", figure_members, st) != BN_OK ||
         check_each(g, "f64.train.bn_after_step1", statistic_members, st) != BN_OK)
         return st->code;
+    if (check_decode(g, st) != BN_OK)
+        return bn_context(st, "f64.decode");
     for (size_t i = 0; (output = golden_output(g, i, &key)); i++)
         if (check_output(output, st) != BN_OK)
             return bn_context(st, "f64.eval.%s", key);

@@ -210,6 +210,49 @@ void golden_compare_stage(const golden_check *c, const char *module, double l2)
     golden_compare(c, "stages", quantity, l2, want, want, number_at(c, "tolerance.eval_scalars"));
 }
 
+/* ---- decoding ----------------------------------------------------------------------- */
+
+int golden_decode_steps(const golden_file *golden)
+{
+    return (int)json_integer_value(golden_at(golden, "f64.decode.context"));
+}
+
+int golden_decode_prompt(const golden_file *golden)
+{
+    return (int)json_integer_value(golden_at(golden, "f64.decode.prompt"));
+}
+
+void golden_compare_decode(const golden_check *c, int position, const double *logits, size_t count,
+                           const double *chosen)
+{
+    const int first =
+        golden_decode_prompt(c->golden) - 1; /* the position that chooses the first token */
+    const double tolerance = number_at(c, "tolerance.eval_scalars");
+    char quantity[QUANTITY_BYTES];
+    json_t *row;
+    size_t i;
+    json_array_foreach(golden_at(c->golden, "f64.decode.logits"), i, row)
+    {
+        if (json_integer_value(json_array_get(row, 0)) != position)
+            continue;
+        const double l2 = json_number_value(json_array_get(row, 1));
+        snprintf(quantity, sizeof quantity, "decode.logits.l2[%d]", position);
+        golden_compare(c, "decode", quantity, golden_norm(logits, count), l2, l2, tolerance);
+        snprintf(quantity, sizeof quantity, "decode.logits.probe[%d]", position);
+        golden_compare(c, "decode", quantity,
+                       golden_probe("logits", c->golden->seed, logits, count),
+                       json_number_value(json_array_get(row, 2)), l2, tolerance);
+    }
+    json_array_foreach(golden_at(c->golden, "f64.decode.tokens"), i, row)
+    {
+        if (position < first)
+            break;
+        snprintf(quantity, sizeof quantity, "decode.tokens[%zu][%d]", i, position - first);
+        golden_compare(c, "decode tokens", quantity, chosen[i],
+                       json_number_value(json_array_get(row, (size_t)(position - first))), 0, 0);
+    }
+}
+
 /* ---- training ----------------------------------------------------------------------- */
 
 void golden_compare_train_step(const golden_check *c, size_t step, double loss, double gradient_l2)

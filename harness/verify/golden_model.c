@@ -312,6 +312,24 @@ static bn_code find_variant(const golden_file *g, const model_info *info, bool *
                    g->model, (long long)json_integer_value(golden_at(g, "param_count")));
 }
 
+/* Checks that the model, SMALL or not, decodes as far as the file does. */
+static bn_code check_decodes(const golden_file *g, bool small, bn_status *st)
+{
+    const model_options o = {.small = small,
+                             .decode = true,
+                             .batch = g->batch,
+                             .seq = golden_decode_prompt(g),
+                             .context = golden_decode_steps(g),
+                             .dtype = TG_F32};
+    model *m = NULL;
+    if (o.context == 0 || model_new(g->model, &o, &m, st) == BN_OK) {
+        model_free(m);
+        return BN_OK;
+    }
+    st->code = BN_NOT_SUPPORTED;
+    return bn_context(st, "f64.decode");
+}
+
 bn_code golden_configure(const golden_file *g, res_experiment *w, bn_status *st)
 {
     model_info info;
@@ -326,6 +344,8 @@ bn_code golden_configure(const golden_file *g, res_experiment *w, bn_status *st)
         return code;
     if (small && !info.has_small)
         return bn_fail(st, BN_NOT_SUPPORTED, "%s has no reduced variant", g->model);
+    if (check_decodes(g, small, st) != BN_OK)
+        return st->code;
     const int depth = small ? info.small_depth : info.depth;
     if (w->depth && w->depth != depth)
         return bn_fail(st, BN_NOT_SUPPORTED,

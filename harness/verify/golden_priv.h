@@ -83,6 +83,14 @@ void golden_compare_output(const golden_check *c, const char *name, const double
                            size_t count);
 void golden_compare_eval_loss(const golden_check *c, double loss);
 void golden_compare_stage(const golden_check *c, const char *module, double l2);
+/* The steps of decoding that the file has, as many as its context; 0: none. And the tokens of its
+ * prompt. */
+int golden_decode_steps(const golden_file *golden);
+int golden_decode_prompt(const golden_file *golden);
+/* Compares step POSITION of decoding: COUNT LOGITS of all rows, and the token that each row CHOSE.
+ */
+void golden_compare_decode(const golden_check *c, int position, const double *logits, size_t count,
+                           const double *chosen);
 void golden_compare_train_step(const golden_check *c, size_t step, double loss, double gradient_l2);
 /* L2 norm and probe of a parameter's gradient, and of the parameter; NAME must be in the file. */
 void golden_compare_gradient(const golden_check *c, const char *name, double l2, double probe);

@@ -183,6 +183,56 @@ static bn_code evaluate(verifier *v, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "evaluation");
 }
 
+/* ---- decoding --------------------------------------------------------------------------- */
+
+/* Compares the step at POSITION, which has just run. CHOSEN has room for the rows' tokens. */
+static bn_code compare_decoded(verifier *v, int position, double *chosen, bn_status *st)
+{
+    const model *m = v->session.instance;
+    size_t count;
+    bn_code code = read_values(v, model_find(m, "next_token"), &count, st);
+    if (code != BN_OK)
+        return code;
+    memcpy(chosen, v->values, count * sizeof *chosen);
+    code = read_values(v, model_find(m, "logits"), &count, st);
+    if (code == BN_OK)
+        golden_compare_decode(&v->check, position, v->values, count, chosen);
+    return code;
+}
+
+/* Decodes all positions of the file's context from the batch's rows as the prompt. */
+static bn_code decode(verifier *v, bn_status *st)
+{
+    const worker_session_options options = {.precision = TG_PRECISION_HIGHEST};
+    const int steps = golden_decode_steps(&v->golden);
+    worker_session *s = &v->session;
+    res_experiment *what = &v->experiment.what;
+    const res_experiment before = *what;
+    if (steps == 0)
+        return BN_OK;
+    snprintf(what->phase, sizeof what->phase, "decode");
+    snprintf(what->optimizer, sizeof what->optimizer, "default");
+    snprintf(what->scan, sizeof what->scan, "off");
+    what->context = steps;
+    what->seq = golden_decode_prompt(&v->golden);
+    double *chosen = bn_alloc((size_t)v->golden.batch * sizeof *chosen);
+    bn_code code = worker_session_model(s, &options, st);
+    for (int i = 0; code == BN_OK && i < steps; i++) {
+        worker_send_progress("decoding", i, steps);
+        code = mode_step(s->mode, &s->call, NULL, st);
+        if (code == BN_OK)
+            code = mode_drain(s->mode, st);
+        if (code == BN_OK && i == 0)
+            code = worker_session_has_values(s, st);
+        if (code == BN_OK)
+            code = compare_decoded(v, i, chosen, st);
+    }
+    free(chosen);
+    worker_session_drop_model(s);
+    *what = before;
+    return code == BN_OK ? BN_OK : bn_context(st, "decoding");
+}
+
 /* ---- training --------------------------------------------------------------------------- */
 
 /* Writes the file's learning rate in place of the model's own. */
@@ -300,6 +350,8 @@ static bn_code verify_ours(verifier *v, bn_status *st)
     bn_code code = worker_session_begin(&v->session, &v->experiment, st);
     if (code == BN_OK)
         code = evaluate(v, st);
+    if (code == BN_OK)
+        code = decode(v, st);
     if (code == BN_OK)
         code = train(v, st);
     return code == BN_OK ? rt_plugin_check_file(v->session.plugin, st) : code;

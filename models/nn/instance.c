@@ -41,6 +41,11 @@ int nn_depth(const model *m)
     return m->options.depth ? m->options.depth : m->variant->depth;
 }
 
+int nn_step_tokens(const model *m)
+{
+    return m->options.decode ? 1 : m->options.seq;
+}
+
 void *nn_alloc(model *m, size_t count, size_t size)
 {
     return bn_arena_zalloc(m->arena, count * size);
@@ -147,7 +152,7 @@ tg_tensor *nn_buffer(model *m, const char *name, int32_t rank, const int64_t *di
 
 bool nn_wants_loss(const model *m)
 {
-    return m->options.train || m->options.keep_stages;
+    return m->options.train || (m->options.keep_stages && !m->options.decode);
 }
 
 bool nn_wants_outputs(const model *m)
@@ -218,7 +223,7 @@ tg_tensor *nn_plain_stage(model *m, const char *name, int32_t rank, const int64_
 
 tg_tensor *nn_token_stage(model *m, const char *name, int64_t width)
 {
-    return nn_plain_stage(m, name, 3, TG_DIMS(m->options.batch, m->options.seq, width));
+    return nn_plain_stage(m, name, 3, TG_DIMS(m->options.batch, nn_step_tokens(m), width));
 }
 
 tg_tensor *nn_keep(tg_trace *t, tg_tensor *variable, tg_tensor *x)

@@ -63,6 +63,7 @@ typedef struct model_row {
     bool pads;                 /* takes the option pad */
     bool varies;               /* FORWARD traces rows of whatever length the inputs have */
     bool scans;                /* takes the option scan: FORWARD uses nn_run_layers */
+    bool decodes; /* takes the option decode: FORWARD then traces one token of each row */
     const model_tied *tied;    /* ended by a NULL alias; may be NULL */
     model_variant full, small; /* NULL config is allowed; no small one: learning_rate 0 */
     /*
@@ -87,6 +88,12 @@ typedef struct model_row {
      * shapes skips: model_forward_macs takes them off. Cannot fail. NULL: there are none.
      */
     double (*idle_macs)(const model *m);
+    /*
+     * Elements of M's parameters that a step of decode traces and that no token of its batch
+     * needs, whatever it chooses: model_decode_bytes takes them off. Cannot fail. NULL: there are
+     * none.
+     */
+    int64_t (*idle_elements)(const model *m);
     const model_example *example; /* NULL: a reference model */
 } model_row;
 
@@ -128,6 +135,8 @@ void nn_leave(model *m);
 
 /* Layers that M's decoder is to have. */
 int nn_depth(const model *m);
+/* Tokens of each row that a step computes: the option seq, or 1 with decode. */
+int nn_step_tokens(const model *m);
 /* Memory of the instance, zeroed. */
 void *nn_alloc(model *m, size_t count, size_t size);
 /* INDEX in decimal, which lives as long as the instance: what frameworks call the

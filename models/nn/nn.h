@@ -331,17 +331,66 @@ tg_tensor *nn_classifier_targets(tg_trace *t, const nn_classifier *task);
 tg_tensor *nn_classifier_end(tg_trace *t, const nn_classifier *task, tg_tensor *logits,
                              tg_tensor *targets);
 
+/*
+ * Decoding, one token of each row a step, all of it on the device (decode.c). A step computes the
+ * token at "position", of all rows the same: that of the prompt where it reaches so far, else
+ * "next_token", which the step before chose, the one of the largest logit. So the first steps fill
+ * the cache from the prompt, and no step needs a program of its own. After the last position of the
+ * cache the next step is at the first one behind the prompt, so that any number of steps can run.
+ *
+ * The state is variables that each step assigns: position, next_token, and the layers' caches. All
+ * that a step needs of the steps before is in them, so a loop over steps can bind them (tg_bind).
+ */
+typedef struct nn_decode {
+    tg_tensor *position;   /* i32 scalar, from 0; NULL: no decoding */
+    tg_tensor *next_token; /* i32 (B) */
+    int64_t context;       /* positions of the cache, S */
+} nn_decode;
+
+/* Keys and values of all positions, in the model's dtype; those behind the position are not used.
+ */
+typedef struct nn_cache {
+    tg_tensor *keys, *values; /* (B, K, S, E), K heads; NULL: no decoding */
+} nn_cache;
+/* The state of decoding. */
+void nn_decode_new(model *m, nn_decode *decode);
+/* The step's token of each row, i32 (B, 1); PROMPT is i32 (B, P). */
+tg_tensor *nn_decode_token(tg_trace *t, const nn_decode *decode, tg_tensor *prompt);
+/* The row of TABLE (S, D) that belongs to the position, (1, D). */
+tg_tensor *nn_decode_row(tg_trace *t, const nn_decode *decode, tg_tensor *table);
+/* Ends the step: chooses the next token by LOGITS (B, 1, V), of equal ones the first, and moves the
+ * position on. */
+void nn_decode_end(tg_trace *t, const nn_decode *decode, tg_tensor *prompt, tg_tensor *logits);
+/* The cache of the enclosing module, of HEADS heads of WIDTH; nothing without the option decode. */
+void nn_cache_new(model *m, nn_cache *cache, int64_t heads, int64_t width);
+/*
+ * Attention of the step's token to all up to it. Q (B, 1, N, E), K and V (B, 1, K, E) of that
+ * token, which are put into the cache; N is a multiple of K, each head of keys serves N / K of
+ * queries. SEEN as of nn_decode_seen; SCALE as in nn_attend. Returns (B, 1, N, E). Softmax is in
+ * f32.
+ */
+tg_tensor *nn_attention_cached(tg_trace *t, tg_tensor *q, tg_tensor *k, tg_tensor *v,
+                               const nn_cache *cache, const nn_decode *decode, tg_tensor *seen,
+                               double scale);
+/* bool (B, K, G, S), for K heads of keys that serve G of queries: true up to the position. */
+tg_tensor *nn_decode_seen(tg_trace *t, const nn_decode *decode, int64_t batch, int64_t heads,
+                          int64_t served);
+
 /* Causal language models: the next token of each position. */
 typedef struct nn_causal {
-    tg_tensor *tokens; /* "input_ids", i32 (B, T) */
+    tg_tensor *tokens; /* "input_ids", i32 (B, T); with decode the prompt */
     tg_tensor *labels; /* "labels", i32 (B, T); NULL when no loss is wanted */
     tg_tensor *loss;   /* result, f32 scalar, or NULL */
-    tg_tensor *logits; /* result (B, T, V) in the model's dtype, or NULL */
+    tg_tensor *logits; /* result (B, T, V) in the model's dtype, or NULL; with decode T is 1 */
+    nn_decode decode;
 } nn_causal;
 
-/* Makes the inputs and results. */
+/* Makes the inputs and results, and the state of decoding. */
 void nn_causal_new(model *m, nn_causal *task, int vocabulary);
-/* Ends the forward pass: LOGITS (B, T, V). Assigns the results; returns the mean
+/* The tokens that the step computes, i32 (B, T): the input, with decode (B, 1). */
+tg_tensor *nn_causal_tokens(tg_trace *t, const nn_causal *task);
+/* Ends the forward pass: LOGITS (B, T, V). Assigns the results, with decode the next token and
+ * position; returns the mean
  * cross-entropy over the positions whose label is not -100, or NULL without labels.
  * Labels are not shifted. */
 tg_tensor *nn_causal_end(tg_trace *t, const nn_causal *task, tg_tensor *logits);

@@ -70,14 +70,24 @@ void nn_causal_new(model *m, nn_causal *task, int vocabulary)
     ids.name = "labels";
     task->labels = nn_wants_loss(m) ? nn_tokens(m, &ids, false) : NULL;
     task->loss = nn_loss_result(m);
-    task->logits = nn_wants_outputs(m)
-                       ? nn_result(m, "logits", o->dtype, 3, TG_DIMS(o->batch, o->seq, vocabulary))
-                       : NULL;
+    task->logits = nn_wants_outputs(m) ? nn_result(m, "logits", o->dtype, 3,
+                                                   TG_DIMS(o->batch, nn_step_tokens(m), vocabulary))
+                                       : NULL;
+    task->decode = (nn_decode){0};
+    if (o->decode)
+        nn_decode_new(m, &task->decode);
+}
+
+tg_tensor *nn_causal_tokens(tg_trace *t, const nn_causal *task)
+{
+    return task->decode.position ? nn_decode_token(t, &task->decode, task->tokens) : task->tokens;
 }
 
 tg_tensor *nn_causal_end(tg_trace *t, const nn_causal *task, tg_tensor *logits)
 {
     nn_keep(t, task->logits, logits);
+    if (task->decode.position)
+        nn_decode_end(t, &task->decode, task->tokens, logits);
     if (!task->labels)
         return NULL;
     tg_scope_push(t, "loss");

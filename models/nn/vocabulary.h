@@ -25,11 +25,14 @@ typedef enum model_optimizer {
 typedef struct model_options {
     bool small;                /* the reduced variant of the golden data */
     bool train;                /* a training step; else inference */
+    bool decode;               /* a step of inference that decodes one token of each row */
     bool pad;                  /* rows end in padding (model_padded_length); language models */
     bool no_dropout;           /* training as if every dropout had probability 0 */
     int batch;                 /* 0: the model's default */
     int image;                 /* pixels a side; 0: the model's default */
-    int seq;                   /* tokens a row; 0: the model's default */
+    int seq;                   /* tokens a row; 0: the model's default. With decode: of the prompt,
+                                * by default half the context */
+    int context;               /* with decode: positions of the cache; 0: the model's default seq */
     int depth;                 /* layers of a decoder; 0: the model's own number */
     bool scan;                 /* like layers as one loop over stacked parameters */
     tg_remat remat;            /* with scan, training: what the loop saves for its gradient */
@@ -55,6 +58,9 @@ typedef struct model_options {
  *   logits           result in the model's dtype (further outputs by their names);
  *                    in inference, and in training with keep_gradients or
  *                    keep_stages
+ *   position, next_token, cache/<module>.keys, cache/<module>.values
+ *                    with decode: the state of decoding (nn/nn.h); the caches
+ *                    after the parameters of their modules
  *   <parameters and statistics, as the framework orders them>, parameters in
  *                    the model's dtype, statistics in f32; among them buffers:
  *                    tables that the framework computes and does not store
@@ -70,7 +76,7 @@ typedef enum model_role {
     MODEL_PARAMETER,
     MODEL_STATISTIC, /* running mean and variance */
     MODEL_BUFFER,    /* a table that never changes */
-    MODEL_STATE,     /* of the optimizer, of the generator of random bits */
+    MODEL_STATE,     /* of the optimizer, of the generator of random bits, of decoding */
     MODEL_INPUT,     /* a batch's tensor */
     MODEL_SCALAR,    /* learning rate: an input that changes without recompiling */
     MODEL_RESULT,    /* "loss", "logits", "grad/<parameter>", "stage/<module>" */

@@ -47,6 +47,14 @@ static bool is_training(const res_record *record)
     return strcmp(record->experiment.phase, "train") == 0;
 }
 
+/* What these formats call the record's phase; they have no word for decode, which is no other
+ * evaluation. */
+static const char *test_of(const res_record *record)
+{
+    const bool decode = strcmp(record->experiment.phase, "decode") == 0;
+    return decode ? "decode" : is_training(record) ? "train" : "eval";
+}
+
 /* The end of the build that begins at FIRST of COUNT keys. */
 static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 {
@@ -92,7 +100,7 @@ static json_t *xla_experiment_json(const res_record *record)
                             ? res_json_text(record->experiment.settings)
                             : json_null());
     json_object_set_new(e, "torch_xla2", json_null());
-    json_object_set_new(e, "test", json_string(is_training(record) ? "train" : "eval"));
+    json_object_set_new(e, "test", json_string(test_of(record)));
     const int batch = record->experiment.batch;
     json_object_set_new(e, "batch_size", batch > 0 ? json_integer(batch) : json_null());
     json_object_set_new(e, "enable_functionalization", json_null());
@@ -179,8 +187,7 @@ static void set_latency(const res_collection *all, const res_record *record, jso
     bn_text_puts(&key, "model=");
     put_model(record, &key);
     bn_text_printf(&key, ", test=%s, device=%s, bs=%s, extra_args=['%s'], metric=latencies",
-                   is_training(record) ? "train" : "eval", platform(record), batch,
-                   record->experiment.mode);
+                   test_of(record), platform(record), batch, record->experiment.mode);
     /* The detector takes text for a failure. */
     json_object_set_new(metrics, key.data,
                         res_record_good(record)

@@ -476,6 +476,10 @@ tg_tensor *tg_dynamic_slice(tg_trace *trace, tg_tensor *x, tg_tensor *const *sta
                             const int64_t *sizes);
 tg_tensor *tg_dynamic_update_slice(tg_trace *trace, tg_tensor *x, tg_tensor *update,
                                    tg_tensor *const *starts);
+/* The same update before a barrier. Without it XLA for CPU makes the update again within each op
+ * that takes the result, and copies X for each, also where X is donated. */
+tg_tensor *tg_dynamic_update_slice_apart(tg_trace *trace, tg_tensor *x, tg_tensor *update,
+                                         tg_tensor *const *starts);
 
 /* Reductions over the dimensions in the bit mask AXES, which disappear. A
  * maximum's gradient goes to every element equal to it, shared evenly. */

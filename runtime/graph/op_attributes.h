@@ -51,6 +51,11 @@ typedef struct tg_axes_attributes {
     int64_t apart; /* reduce_sum: 1 where the compiler is not to merge what made the operand */
 } tg_axes_attributes;
 
+/* dynamic_update_slice */
+typedef struct tg_update_attributes {
+    int64_t apart; /* 1 where the compiler is not to merge it into what takes the result */
+} tg_update_attributes;
+
 /* slice */
 typedef struct tg_slice_attributes {
     int64_t start[TG_MAX_RANK], limit[TG_MAX_RANK], stride[TG_MAX_RANK];

@@ -153,8 +153,34 @@ static void lower_dynamic_slice(tg_lowering *l, const tg_node *node)
     tg_lowering_signature(l, node);
 }
 
+/* The statement of the update, whose result the node then gives through a barrier. */
+static void lower_update_apart(tg_lowering *l, const tg_node *node)
+{
+    bn_text *out = tg_lowering_text(l);
+    const unsigned updated = tg_lowering_fresh(l);
+    bn_text_puts(out, "    ");
+    tg_lowering_extra(l, updated);
+    bn_text_puts(out, " = stablehlo.dynamic_update_slice");
+    for (size_t i = 0; i < node->operand_count; i++) {
+        bn_text_puts(out, i ? ", " : " ");
+        tg_lowering_value(l, node->operands[i]);
+    }
+    tg_lowering_signature(l, node);
+    tg_lowering_end(l, node);
+    tg_lowering_define(l, node);
+    bn_text_puts(out, "stablehlo.optimization_barrier ");
+    tg_lowering_extra(l, updated);
+    bn_text_puts(out, " : ");
+    tg_type_write(&node->results[0].type, out);
+}
+
 static void lower_dynamic_update_slice(tg_lowering *l, const tg_node *node)
 {
+    const tg_update_attributes *a = node->attributes;
+    if (a->apart) {
+        lower_update_apart(l, node);
+        return;
+    }
     tg_lowering_head(l, node);
     tg_lowering_signature(l, node);
 }
@@ -260,7 +286,7 @@ static const tg_op op_dynamic_update_slice = {"dynamic_update_slice",
                                               2,
                                               2 + TG_MAX_RANK,
                                               1,
-                                              0,
+                                              sizeof(tg_update_attributes),
                                               infer_dynamic_update_slice,
                                               lower_dynamic_update_slice,
                                               grad_dynamic_update_slice,
@@ -295,13 +321,26 @@ tg_tensor *tg_dynamic_slice(tg_trace *t, tg_tensor *x, tg_tensor *const *starts,
     return tg_emit(t, &op_dynamic_slice, &attributes, operands, 1 + (size_t)x->type.rank);
 }
 
-tg_tensor *tg_dynamic_update_slice(tg_trace *t, tg_tensor *x, tg_tensor *update,
-                                   tg_tensor *const *starts)
+static tg_tensor *emit_update(tg_trace *t, tg_tensor *x, tg_tensor *update,
+                              tg_tensor *const *starts, bool apart)
 {
+    const tg_update_attributes attributes = {apart};
     tg_tensor *operands[2 + TG_MAX_RANK] = {x, update};
     for (int32_t i = 0; i < x->type.rank; i++)
         operands[2 + i] = starts[i];
-    return tg_emit(t, &op_dynamic_update_slice, NULL, operands, 2 + (size_t)x->type.rank);
+    return tg_emit(t, &op_dynamic_update_slice, &attributes, operands, 2 + (size_t)x->type.rank);
+}
+
+tg_tensor *tg_dynamic_update_slice(tg_trace *t, tg_tensor *x, tg_tensor *update,
+                                   tg_tensor *const *starts)
+{
+    return emit_update(t, x, update, starts, false);
+}
+
+tg_tensor *tg_dynamic_update_slice_apart(tg_trace *t, tg_tensor *x, tg_tensor *update,
+                                         tg_tensor *const *starts)
+{
+    return emit_update(t, x, update, starts, true);
 }
 
 /* ---- the largest elements ------------------------------------------------------ */

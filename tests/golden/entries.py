@@ -22,6 +22,7 @@ class Entry:
     stages: str                  # regex: modules whose output norm is recorded
     extra: object = None         # (model, outputs, inputs) -> dict of further scalars
     lr: float = 0.0              # 0: 0.01 for SGD, 1e-4 for AdamW
+    context: int = 0             # positions that are decoded; 0: none
 
     def optimizer(self):
         if self.family == "cnn":
@@ -232,7 +233,7 @@ def transformer_table():
 def causal_table():
     import transformers as hf
 
-    def entry(name, variant, make, cfg, batch, seq, stages, extra=None):
+    def entry(name, variant, make, cfg, batch, seq, context, stages, extra=None):
         keys = ("vocab_size hidden_size num_hidden_layers num_attention_heads num_key_value_heads intermediate_size "
                 "rms_norm_eps rope_theta num_local_experts num_experts_per_tok layer_norm_epsilon n_positions "
                 "activation_function hidden_act tie_word_embeddings").split()
@@ -245,16 +246,16 @@ def causal_table():
             name, variant, "transformer", conf, dict(batch=batch, seq=seq), lambda: make(cfg),
             lambda d: [Inp("input_ids", (d["batch"], d["seq"]), hi=V), Inp("labels", (d["batch"], d["seq"]), hi=V)],
             lambda m, x: {"logits": m(input_ids=x["input_ids"], use_cache=False).logits},
-            token_ce, stages, extra))
+            token_ce, stages, extra, context=context))
 
     common = dict(attn_implementation="sdpa", tie_word_embeddings=False)
     stages = r"model\.embed_tokens|model\.layers\.\d+|model\.norm"
     entry("llama", "full", hf.LlamaForCausalLM, hf.LlamaConfig(
         vocab_size=4096, hidden_size=256, num_hidden_layers=4, num_attention_heads=8, num_key_value_heads=4,
-        intermediate_size=688, max_position_embeddings=256, **common), 2, 64, stages)
+        intermediate_size=688, max_position_embeddings=256, **common), 2, 64, 128, stages)
     entry("llama", "small", hf.LlamaForCausalLM, hf.LlamaConfig(
         vocab_size=512, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
-        intermediate_size=176, max_position_embeddings=64, **common), 2, 16, stages)
+        intermediate_size=176, max_position_embeddings=64, **common), 2, 16, 64, stages)
 
     def routing(m, o, x):
         """How far the nearest token is from being sent to other experts."""
@@ -270,14 +271,14 @@ def causal_table():
     entry("mixtral", "full", hf.MixtralForCausalLM, hf.MixtralConfig(
         vocab_size=1024, hidden_size=128, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
         intermediate_size=256, num_local_experts=4, num_experts_per_tok=2, max_position_embeddings=128,
-        experts_implementation="eager", **common), 2, 32, stages, routing)
+        experts_implementation="eager", **common), 2, 32, 64, stages, routing)
 
-    def gpt2(variant, batch, seq, **kw):
+    def gpt2(variant, batch, seq, context, **kw):
         entry("gpt2", variant, hf.GPT2LMHeadModel, hf.GPT2Config(
-            resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, attn_implementation="sdpa", **kw), batch, seq,
+            resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, attn_implementation="sdpa", **kw), batch, seq, context,
             r"transformer\.wte|transformer\.h\.\d+|transformer\.ln_f")
-    gpt2("full", 1, 64)
-    gpt2("small", 2, 16, vocab_size=512, n_positions=64, n_embd=64, n_layer=2, n_head=4)
+    gpt2("full", 1, 64, 128)
+    gpt2("small", 2, 16, 64, vocab_size=512, n_positions=64, n_embd=64, n_layer=2, n_head=4)
 
 
 def fill_table():

@@ -40,6 +40,11 @@ static tg_tensor *dynamic_update_slice(tg_trace *t, tg_tensor *const *x, const s
     return tg_dynamic_update_slice(t, x[0], x[1], x + 2);
 }
 
+static tg_tensor *dynamic_update_slice_apart(tg_trace *t, tg_tensor *const *x, const sample *s)
+{
+    return tg_dynamic_update_slice_apart(t, x[0], x[1], x + 2);
+}
+
 /* A start: the only number of its range (the middle of the default one is 0). */
 #define START(dtype_, value_)                                                                      \
     {                                                                                              \
@@ -129,6 +134,14 @@ const sample samples_index[] = {
             {TYPE(TG_BF16, 1, 4), 0, 0, false},
             START(TG_I32, 2)},
      .build = dynamic_update_slice},
+    {.op = "dynamic_update_slice",
+     .count = 5,
+     .in = {{TYPE(TG_F32, 3, 2, 5, 3), 0, 0, false},
+            {TYPE(TG_F32, 3, 2, 1, 3), 0, 0, false},
+            START(TG_I32, 0),
+            START(TG_I32, 3),
+            START(TG_I32, 0)},
+     .build = dynamic_update_slice_apart},
 
     TOP_K(2, 30, TG_F32, 2, 5, 6),
     TOP_K(4, 24, TG_F32, 3, 2, 3, 4),

@@ -25,6 +25,7 @@ class Model:
     variants: dict
     pads: bool = False  # has variants whose rows end in padding
     front_ends: tuple = ()  # those that have it; (): all
+    decodes: bool = False  # has the phase decode
 
 
 IMAGES = ("input",)
@@ -105,7 +106,7 @@ _GPT_2 = Model(
         "small": Variant(1e-4, seq=16,
                          sizes={"vocabulary": 512, "positions": 64, "width": 64, "layers": 2,
                                 "heads": 4}),
-    })
+    }, decodes=True)
 
 MODELS = {m.name: m for m in (_RESNET_18, _RESNET_50, _BERT, _VIT_SMALL, _VGG_16, _GPT_2, _UNIT_QNLI)}
 

@@ -14,7 +14,7 @@ MOST_BYTES = 1 << 20  # of the file
 
 _REQUIRED = {"model", "variant", "phase", "mode", "weights", "inputs", "report"}
 _OPTIONAL = {"batch", "image", "seq", "dtype", "optimizer", "learning_rate", "steps", "min_time",
-             "warmup", "seed", "values", "dropout"}
+             "warmup", "seed", "values", "dropout", "context"}
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Request:
     mode: str
     batch: int  # 0: as the inputs have it
     image: int
-    seq: int
+    seq: int  # of decode: tokens of the prompt
+    context: int  # of decode: positions of the cache; else 0
     dtype: str
     optimizer: str  # sgd or adamw
     learning_rate: float
@@ -46,6 +47,10 @@ class Request:
     @property
     def train(self):
         return self.phase == "train"
+
+    @property
+    def decode(self):
+        return self.phase == "decode"
 
 
 def _bad(message):
@@ -155,8 +160,18 @@ def _size(members, name, usual, most):
 def _check_sizes(request):
     """What the model's own numbers forbid."""
     sizes = request.sizes.sizes
-    if request.seq > sizes.get("positions", MOST_TOKENS):
-        raise not_supported(f"seq {request.seq}: {request.model.name} has {sizes['positions']} positions")
+    last = max(request.seq, request.context)
+    if last > sizes.get("positions", MOST_TOKENS):
+        name = "context" if request.decode else "seq"
+        raise not_supported(f"{name} {last}: {request.model.name} has {sizes['positions']} positions")
+    if request.decode and not request.model.decodes:
+        raise not_supported(f"phase 'decode': {request.model.name} does not decode here")
+    if request.decode and request.values:
+        raise not_supported("values with decode: they are of evaluation and training")
+    if request.decode and not request.seq < request.context:
+        raise not_supported(f"seq {request.seq}: no room in a context of {request.context}")
+    if request.context and not request.decode:
+        raise not_supported(f"context {request.context}: only decode has a cache")
     if request.image % sizes.get("patch", 1):
         raise not_supported(f"image {request.image}: not a multiple of the patch of {sizes['patch']}")
     return request
@@ -179,11 +194,12 @@ def parse(members, front_end):
         raise not_supported("values with dropout: golden values have none")
     return _check_sizes(Request(
         model=row, variant=variant, sizes=sizes,
-        phase=_choice(members, "phase", ("train", "infer")),
+        phase=_choice(members, "phase", ("train", "infer", "decode")),
         mode=_text(members, "mode"),
         batch=_whole(members, "batch", 0, 0, 1 << 20),
         image=_size(members, "image", sizes.image, MOST_IMAGE),
         seq=_size(members, "seq", sizes.seq, MOST_TOKENS),
+        context=_whole(members, "context", 0, 0, MOST_TOKENS),
         dtype=_choice(members, "dtype", ("f32", "bf16"), "f32"),
         optimizer=optimizer, learning_rate=rate,
         steps=_whole(members, "steps", 20, 1, MOST_STEPS),

@@ -187,6 +187,38 @@ def attention(run, q, k, v, mask=None, hidden=0.0, rate=0.0):
     return out.reshape(out.shape[0], out.shape[1], -1)
 
 
+# ---- decoding: one token of each row ----------------------------------------------------
+
+def decode_state(shape, layers, dtype):
+    """Caches of keys and values (B, S, N, E) of LAYERS, the position, and the next token of each row.
+    Each array has memory of its own: all are donated."""
+    return {"caches": [(jnp.zeros(shape, dtype), jnp.zeros(shape, dtype)) for _ in range(layers)],
+            "position": jnp.zeros((), jnp.int32), "token": jnp.zeros(shape[0], jnp.int32)}
+
+
+def decode_token(state, prompt):
+    """The step's token of each row, (B): of PROMPT (B, P) as far as it reaches, then the one chosen."""
+    given = lax.dynamic_index_in_dim(prompt, state["position"], 1, keepdims=False)
+    return jnp.where(state["position"] < prompt.shape[1], given, state["token"])
+
+
+def decode_end(state, caches, prompt, logits):
+    """The next state: greedy choice by LOGITS (B, V); behind the last position comes the first one
+    behind the prompt."""
+    position = state["position"] + 1
+    return {"caches": caches, "token": logits.argmax(-1).astype(jnp.int32),
+            "position": jnp.where(position < caches[0][0].shape[1], position, prompt.shape[1])}
+
+
+def cached_attention(q, k, v, cache, position):
+    """Heads (B, 1, N, E) of the token at POSITION, and CACHE -> (B, 1, N * E), the new cache."""
+    keys, values = (lax.dynamic_update_slice_in_dim(c, x, position, 1) for c, x in zip(cache, (k, v)))
+    scores = jnp.einsum("btne,bsne->bnts", q, keys).astype(jnp.float32) * q.shape[-1] ** -0.5
+    scores = jnp.where(jnp.arange(keys.shape[1]) <= position, scores, -jnp.inf)
+    out = jnp.einsum("bnts,bsne->btne", jax.nn.softmax(scores, -1).astype(q.dtype), values)
+    return out.reshape(out.shape[0], out.shape[1], -1), (keys, values)
+
+
 # ---- losses ----------------------------------------------------------------------------
 
 NO_LABEL = -100  # of a token that no loss counts

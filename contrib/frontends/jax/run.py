@@ -23,6 +23,7 @@ MODES = {
     "capture": {
         "train": "jit of the whole step (forward, loss, gradients, update) with all state donated",
         "infer": "jit of the forward pass",
+        "decode": "jit of the step of one token, with caches, position and token donated",
     },
     "parts": {
         "train": "two jits: loss and gradients, then the update, each with the state that it renews donated",
@@ -30,6 +31,7 @@ MODES = {
     "eager": {
         "train": _EAGER.format("in forward, gradients and update"),
         "infer": _EAGER.format("in the forward pass"),
+        "decode": _EAGER.format("in the step of one token"),
     },
 }
 

@@ -50,6 +50,10 @@ class Session:
         self._batch = self._load_batch(inputs)
         self._state = self._load_state(weights)
         self._gradients = {}
+        self._decoding = None
+        if request.decode:
+            rows = self._batch["input_ids"].shape[0]
+            self._decoding = self._model.decode_begin(self._variant, rows, request.context, self._dtype)
         self._pending = self._state
         self.count = int(sum(p.size for p in self._state["parameters"].values()))
         self._make_step()
@@ -86,6 +90,9 @@ class Session:
     def _forward(self, parameters, statistics, batch):
         run = Run(parameters, statistics, train=False)
         return self._model.forward(run, self._variant, batch)
+
+    def _decode(self, decoding, parameters, batch):
+        return self._model.decode(Run(parameters, {}, train=False), self._variant, batch, decoding)
 
     def _loss(self, parameters, statistics, key, batch):
         run = Run(parameters, statistics, True, key)
@@ -128,7 +135,8 @@ class Session:
             self._first = jax.jit(self._differentiate, donate_argnums=(1, 2))
             self._second = jax.jit(self._update, donate_argnums=(0, 1))
             self._train = self._in_parts
-        self.step = self._train_step if train else self._infer_step
+        self._advance = self._decode if mode == "eager" else jax.jit(self._decode, donate_argnums=0)
+        self.step = self._decode_step if self._request.decode else self._train_step if train else self._infer_step
 
     def _in_parts(self, state, batch):
         loss, statistics, key, gradients = self._first(
@@ -148,6 +156,10 @@ class Session:
         state = self._state
         self._pending = self._infer(state["parameters"], state["statistics"], self._batch)
 
+    def _decode_step(self):
+        logits, self._decoding = self._advance(self._decoding, self._state["parameters"], self._batch)
+        self._pending = (logits, self._decoding)
+
     def wait(self):
         jax.block_until_ready(self._pending)
 
@@ -161,6 +173,8 @@ class Session:
         begin = now_ns()
         if self._request.train:
             jaxpr = jax.make_jaxpr(self._whole)(self._state, self._batch)
+        elif self._request.decode:
+            jaxpr = jax.make_jaxpr(self._decode)(self._decoding, self._state["parameters"], self._batch)
         else:
             state = self._state
             jaxpr = jax.make_jaxpr(self._forward)(state["parameters"], state["statistics"], self._batch)

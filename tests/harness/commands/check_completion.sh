@@ -40,7 +40,7 @@ report "and the values of options that have a list of them" "$(
 )"
 # Where = breaks words, as it does unless COMP_WORDBREAKS says otherwise, the option and = are words.
 report "and the values of --option=, in one word or in three" "$(
-    for row in "run --phase =:train infer" "run --mode = laz:lazy" "--mode = laz:lazy" "export --to = bench:benchstat" \
+    for row in "run --phase =:train infer decode" "run --mode = laz:lazy" "--mode = laz:lazy" "export --to = bench:benchstat" \
         "run --model = vgg16,resnet1:vgg16,resnet18" "nightly --suite = $folder/sm:$folder/smaller.json" \
         "run --mode=laz:--mode=lazy" "--mode=laz:--mode=lazy" "run --model=vgg16,resnet1:--model=vgg16,resnet18" \
         "nightly --suite=$folder/sm:--suite=$folder/smaller.json" "list --store=mod:"; do

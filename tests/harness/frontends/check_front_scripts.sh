@@ -65,6 +65,17 @@ declines "padding in a model that has none" 2 not_supported "gpt2 has no variant
 declines "a mode of training in inference" 2 not_supported "'parts' for infer" jax '{"mode": "parts", "phase": "infer"}'
 declines "a mode of training in inference" 2 not_supported "'dynamo-step' for infer" pytorch-xla \
     '{"mode": "dynamo-step", "phase": "infer"}'
+declines "a mode that does not decode" 2 not_supported "'parts' for decode" jax \
+    '{"model": "gpt2", "mode": "parts", "phase": "decode", "seq": 8, "context": 16}'
+declines "decoding, which it does not do" 2 not_supported "for decode" pytorch-xla \
+    '{"model": "gpt2", "phase": "decode", "seq": 8, "context": 16}'
+decode='"model": "gpt2", "phase": "decode"'
+declines "decoding is known" 3 not_installed "-m pip install -r" jax "{$decode, \"seq\": 8, \"context\": 16}"
+declines "a model that does not decode" 2 not_supported "bert" jax '{"phase": "decode", "seq": 8, "context": 16}'
+declines "a prompt that fills the context" 2 not_supported "no room" jax "{$decode, \"seq\": 8, \"context\": 8}"
+declines "a context beyond the positions" 2 not_supported "64 positions" jax "{$decode, \"seq\": 8, \"context\": 65}"
+declines "values of decoding" 2 not_supported "values" jax "{$decode, \"seq\": 8, \"context\": 16, \"values\": true}"
+declines "a context without decoding" 2 not_supported "context 16" jax '{"model": "gpt2", "context": 16}'
 
 printf '{"model": 1, "model": 2}' >"$folder/request.json"
 "${bare[@]}" contrib/frontends/jax/run.py "$folder/request.json" >"$folder/out" 2>"$folder/err"

@@ -175,7 +175,7 @@ report "a script is asked for the model as bench runs it" "$(
 import json, sys
 r = json.load(open(sys.argv[1]))
 want = {"model": "resnet18", "variant": "small", "phase": "train", "mode": "capture", "batch": 1,
-        "image": 64, "seq": 0, "dtype": "f32", "optimizer": "sgd", "learning_rate": 0.01,
+        "image": 64, "seq": 0, "context": 0, "dtype": "f32", "optimizer": "sgd", "learning_rate": 0.01,
         "dropout": False, "steps": 13, "min_time": 0.0, "warmup": 8, "seed": 1, "values": False}
 assert {k: r.get(k) for k in want} == want, r
 assert set(r) - set(want) == {"weights", "inputs", "report"}, r

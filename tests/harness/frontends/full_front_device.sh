@@ -4,7 +4,7 @@
 # takes some two hours of a machine that does nothing else: BENCH_TEST_TIMEOUT=14400.
 #
 #   MODELS='resnet18 bert'   those that JAX has; by default all but unit_qnli
-#   PHASES='train infer'     VARIANT=full
+#   PHASES='train infer'     VARIANT=full; decode is a phase of gpt2
 #   PROCESSES=4     of each side, 3 to 99: intervals are over their ratios
 #   OPTIONS='...'   further options of bench run for both models (--batch 4)
 #   RUNTIME=cpu     or cuda: device times are then the profiler's, of kernels
@@ -32,7 +32,9 @@ cell=$folder/cell # of one model and phase
 
 # Without dropout: each front end has a generator of its own.
 step_of() {
-    printf '%s\n' --model "$model" --phase "$phase" --variant "$variant" --mode capture --dropout off \
+    local dropout=(--dropout off)
+    [ "$phase" != decode ] || dropout=()
+    printf '%s\n' --model "$model" --phase "$phase" --variant "$variant" --mode capture ${dropout[@]+"${dropout[@]}"} \
         ${further[@]+"${further[@]}"}
 }
 runtime=${RUNTIME:-cpu}

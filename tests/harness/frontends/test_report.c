@@ -66,6 +66,9 @@ static void each_row_has_a_folder(void **state)
     assert_true(frontend_has_mode(frontend_named("jax"), "parts", NULL));
     assert_false(frontend_has_mode(frontend_named("jax"), "parts", "infer"));
     assert_false(frontend_has_mode(frontend_named("jax"), "lazy", NULL));
+    assert_true(frontend_has_mode(frontend_named("jax"), "capture", "decode"));
+    assert_false(frontend_has_mode(frontend_named("jax"), "parts", "decode"));
+    assert_false(frontend_has_mode(frontend_named("pytorch-xla"), "lazy", "decode"));
 }
 
 static void requests_have_each_member(void **state)
@@ -84,7 +87,8 @@ static void requests_have_each_member(void **state)
                                       .report = "/r"};
     json_t *json = frontend_request_to_json(&request);
     assert_non_null(json);
-    assert_int_equal(json_object_size(json), 19);
+    assert_int_equal(json_object_size(json), 20);
+    assert_int_equal(json_integer_value(json_object_get(json, "context")), 0);
     assert_int_equal(json_integer_value(json_object_get(json, "batch")), 2);
     assert_true(json_is_true(json_object_get(json, "dropout")));
     assert_true(json_is_false(json_object_get(json, "values")));

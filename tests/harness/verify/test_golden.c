@@ -296,6 +296,102 @@ static void damage_is_named(void **state)
     assert_refused("\"loss\": 2.0}", "\"loss\": 1e999}", "line 1");
 }
 
+/* A file that decodes: two rows from a prompt of two in a context of four. */
+#define DECODE                                                                                     \
+    "\"decode\": {\"prompt\": 2, \"context\": 4, \"tokens\": [[3, 1, 2], [0, 0, 5]],"              \
+    " \"logits\": [[0, 2.0, 0.5], [3, 4.0, -1.0]]}, "
+
+static char *decoding_text(const char *decode)
+{
+    char *whole = golden_text(), *at = strstr(whole, "\"train\": {\"loss\"");
+    bn_text text = {0};
+    assert_non_null(at);
+    bn_text_append(&text, whole, (size_t)(at - whole));
+    bn_text_puts(&text, decode);
+    bn_text_puts(&text, at);
+    free(whole);
+    return text.data;
+}
+
+static void decoding_is_compared_token_by_token(void **state)
+{
+    bn_status st = {0};
+    fixture f;
+    double values[] = {2.0, 0.0, 0.0, 0.0}, chosen[] = {3, 0};
+    char *text = decoding_text(DECODE);
+    (void)state;
+    assert_ok(golden_parse("test", text, strlen(text), &f.golden, &st), &st);
+    free(text);
+    f.check = (golden_check){&f.golden, json_array()};
+    assert_int_equal(golden_decode_steps(&f.golden), 4);
+    /* Within the prompt nothing is chosen; logits are compared where the file has them. */
+    values[0] = 2.0 * (1 - 2e-5);
+    golden_compare_decode(&f.check, 0, values, 4, chosen);
+    assert_string_equal(first_failure(&f), "decode.logits.l2[0]");
+    assert_rows(&f, 2, 2);
+    golden_compare_decode(&f.check, 1, values, 4, chosen);
+    assert_rows(&f, 2, 0);
+    golden_compare_decode(&f.check, 2, values, 4, chosen);
+    assert_string_equal(first_failure(&f), "decode.tokens[0][1]");
+    assert_rows(&f, 2, 1);
+    chosen[1] = 5;
+    golden_compare_decode(&f.check, 3, values, 4, chosen);
+    assert_rows(&f, 4, 3);
+    json_decref(f.check.rows);
+    golden_free(&f.golden);
+}
+
+static void damage_of_decoding_is_named(void **state)
+{
+    static const char *const wrong[][2] = {
+        {"\"decode\": [], ", "f64.decode: "},
+        {"\"decode\": {\"prompt\": 2, \"context\": 4, \"tokens\": []}, ",
+         "f64.decode: logits: missing"},
+        {"\"decode\": {\"prompt\": 2, \"context\": 2, \"tokens\": [[1], [1]], \"logits\": []}, ",
+         "context: "},
+        {"\"decode\": {\"prompt\": 2, \"context\": 5000000000, \"tokens\": [], \"logits\": []}, ",
+         "context: "},
+        {"\"decode\": {\"prompt\": 2, \"context\": 4, \"tokens\": [[1, 1, 1]], \"logits\": []}, ",
+         "tokens: "},
+        {"\"decode\": {\"prompt\": 2, \"context\": 3, \"tokens\": [[1, 1], [1]], \"logits\": []}, ",
+         "tokens: item 1: "},
+        {"\"decode\": {\"prompt\": 2, \"context\": 3, \"tokens\": [[1, 1], [1, -1]], \"logits\": "
+         "[]}, ",
+         "tokens: item 1: item 1: "},
+        {"\"decode\": {\"prompt\": 2, \"context\": 3, \"tokens\": [[1, 1], [1, 1]], \"logits\": "
+         "[[3, 1, 1]]}, ",
+         "logits: item 0: "},
+        {"\"decode\": {\"prompt\": 2, \"context\": 3, \"tokens\": [[1, 1], [1, 1]], \"logits\": "
+         "[[1, 1, 1], "
+         "[1, 1, 1]]}, ",
+         "logits: item 1: "},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bn_status st = {0};
+        golden_file g;
+        char *text = decoding_text(wrong[i][0]);
+        assert_fails(golden_parse("x.json", text, strlen(text), &g, &st), BN_FORMAT, wrong[i][1],
+                     &st);
+        free(text);
+    }
+}
+
+/* A model that does not decode, and one whose positions end before. */
+static void decoding_that_no_model_does_is_refused(void **state)
+{
+    bn_status st = {0};
+    fixture f;
+    res_experiment w;
+    char *text = decoding_text(DECODE);
+    (void)state;
+    assert_ok(golden_parse("test", text, strlen(text), &f.golden, &st), &st);
+    res_experiment_usual(&w);
+    assert_fails(golden_configure(&f.golden, &w, &st), BN_NOT_SUPPORTED, "f64.decode", &st);
+    golden_free(&f.golden);
+    free(text);
+}
+
 static void every_cut_is_an_error(void **state)
 {
     (void)state;
@@ -376,6 +472,9 @@ int main(void)
         WITH_FILE(parameters_moved_by_noise_are_left_out),
         WITH_FILE(tables_show_the_worst_and_all_that_failed),
         cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(decoding_is_compared_token_by_token),
+        cmocka_unit_test(damage_of_decoding_is_named),
+        cmocka_unit_test(decoding_that_no_model_does_is_refused),
         cmocka_unit_test(every_cut_is_an_error),
         cmocka_unit_test(what_is_too_deep_or_no_file_is_refused),
     };
