@@ -5,6 +5,8 @@
  *   eager    every op is compiled once and executed at once
  *   lazy     ops append to a trace; at the end of the step the trace is hashed,
  *            looked up, compiled on a miss, dispatched
+ *   fused    as lazy, but windows of the trace are dispatched while the step is
+ *            being traced
  *   capture  the step is traced once, guarded, and replayed without calling
  *            the step function
  *
@@ -64,6 +66,7 @@ typedef struct mode_options {
     bool compile_anew;      /* compile also what CACHE_DIR has, to measure it, and keep it there */
     tg_precision precision; /* of matrix products and convolutions */
     bool automatic_layouts; /* the compiler lays out values that graphs pass to each other */
+    size_t window;          /* fused: nodes of a window, about; 0: the whole step */
     uint64_t trace_cost_ns; /* busy wait for each traced node: emulates a slower framework */
     rt_compile_options compile;
 } mode_options;

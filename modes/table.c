@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define MODES(X) X(mode_eager) X(mode_lazy) X(mode_captured)
+#define MODES(X) X(mode_eager) X(mode_lazy) X(mode_fused) X(mode_captured)
 
 #define X(kind) extern const mode_kind kind;
 MODES(X)

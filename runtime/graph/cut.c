@@ -13,7 +13,7 @@
 
 #define NOWHERE UINT32_MAX
 
-static tg_graph *graph_new(tg_trace *t, size_t inputs, size_t outputs)
+tg_graph *tg_graph_new(tg_trace *t, size_t inputs, size_t outputs)
 {
     tg_graph *g = bn_arena_zalloc(t->arena, sizeof *g);
     g->trace = t;
@@ -25,23 +25,30 @@ static tg_graph *graph_new(tg_trace *t, size_t inputs, size_t outputs)
     return g;
 }
 
-/* The trace so far, what this graph puts out, and whose memory it takes over. */
-static void graph_hash(tg_graph *g)
+/* H with COUNT numbers joined, which VALUES' ids are, each with one of DONORS, unless that is NULL. */
+static tg_hash absorb_values(tg_hash h, tg_tensor *const *values, const int32_t *donors,
+                             size_t count)
 {
-    uint32_t head[4] = {g->group, (uint32_t)g->input_count, (uint32_t)g->output_count,
-                        (uint32_t)g->first_node};
-    tg_hash h = tg_hash_absorb(tg_trace_hash(g->trace), head, sizeof head);
     uint32_t chunk[64];
     size_t n = 0;
-    for (size_t i = 0; i < g->output_count; i++) {
-        chunk[n++] = g->outputs[i]->id;
-        chunk[n++] = (uint32_t)g->donor[i];
-        if (n == 64 || i + 1 == g->output_count) {
+    for (size_t i = 0; i < count; i++) {
+        chunk[n++] = values[i]->id;
+        chunk[n++] = donors ? (uint32_t)donors[i] : 0;
+        if (n == 64 || i + 1 == count) {
             h = tg_hash_absorb(h, chunk, n * sizeof *chunk);
             n = 0;
         }
     }
-    g->hash = h;
+    return h;
+}
+
+void tg_graph_set_hash(tg_graph *g, bool with_inputs)
+{
+    uint32_t head[4] = {g->group, (uint32_t)g->input_count, (uint32_t)g->output_count,
+                        (uint32_t)g->first_node};
+    tg_hash h = tg_hash_absorb(tg_trace_hash(g->trace), head, sizeof head);
+    h = absorb_values(h, g->outputs, g->donor, g->output_count);
+    g->hash = with_inputs ? absorb_values(h, g->inputs, NULL, g->input_count) : h;
 }
 
 static bool is_unchanged(const tg_variable *v)
@@ -51,7 +58,7 @@ static bool is_unchanged(const tg_variable *v)
 
 static tg_graph *cut_whole(tg_trace *t)
 {
-    tg_graph *g = graph_new(t, t->input_count, t->assigned_count);
+    tg_graph *g = tg_graph_new(t, t->input_count, t->assigned_count);
     g->first_phase = 0;
     g->last_phase = TG_PHASE_COUNT - 1;
     g->input_count = t->input_count;
@@ -64,7 +71,7 @@ static tg_graph *cut_whole(tg_trace *t)
         g->donor[g->output_count] = v->entry ? (int32_t)v->input : -1;
         g->outputs[g->output_count++] = v->current;
     }
-    graph_hash(g);
+    tg_graph_set_hash(g, false);
     return g;
 }
 
@@ -194,7 +201,7 @@ static bn_code sweep_group(cut *c, uint32_t group, bn_status *st)
 static tg_graph *build_group(const cut *c, uint32_t group)
 {
     tg_trace *t = c->t;
-    tg_graph *g = graph_new(t, t->value_count, c->output_count);
+    tg_graph *g = tg_graph_new(t, t->value_count, c->output_count);
     g->group = group;
     g->first_phase = TG_PHASE_COUNT;
     for (unsigned p = 0; p < TG_PHASE_COUNT; p++) {
@@ -266,7 +273,8 @@ static bn_code cut_groups(cut *c, tg_tensor *stop_at, tg_graph **graphs, size_t 
             continue;
         if (!stop_at && c->t->breaks == 0)
             donate(c, g);
-        graph_hash(g);
+        /* What ran before, and so what is taken from there, is not in the trace. */
+        tg_graph_set_hash(g, c->t->breaks > 0);
         graphs[made++] = g;
     }
     for (size_t i = 0; i < made / 2; i++) {
@@ -321,7 +329,7 @@ void tg_trace_visit(const tg_trace *t, void (*visit)(void *context, const tg_nod
 
 const tg_graph *tg_node_graph(tg_trace *t, tg_node *node)
 {
-    tg_graph *g = graph_new(t, node->operand_count, node->result_count);
+    tg_graph *g = tg_graph_new(t, node->operand_count, node->result_count);
     for (size_t i = 0; i < node->operand_count; i++) {
         size_t k = 0;
         while (k < g->input_count && g->inputs[k] != node->operands[i])
