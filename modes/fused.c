@@ -317,6 +317,7 @@ static void fused_end(mode *m)
 const mode_kind mode_fused = {
     .name = "fused",
     .summary = "trace every step, dispatch windows of it as they fill",
+    .windows = true,
     .set_hooks = fused_set_hooks,
     .step = fused_step,
     .end = fused_end,

@@ -76,6 +76,7 @@ typedef struct mode_info {
     const char *name, *summary;
     bool cuts_graphs; /* takes --graphs other than 1 */
     bool by_op;       /* each op is a program: there are no graphs to explain or estimate */
+    bool windows;     /* takes --window */
 } mode_info;
 bool mode_describe(size_t index, mode_info *info);
 /* The row called NAME; false: there is none, and *INFO is all zeros. */

@@ -81,6 +81,7 @@ typedef struct mode_kind {
     const char *summary; /* a line of `bench list modes` */
     bool cuts_graphs;    /* whether options.graphs may be other than 1 */
     bool by_op;          /* whether each op is a program of its own */
+    bool windows;        /* whether options.window means anything */
 
     /*
      * Hangs the mode's hooks on m->trace; NULL: it has none, or sets them in each step. Called

@@ -20,7 +20,7 @@ bool mode_describe(size_t index, mode_info *info)
     if (index >= KIND_COUNT)
         return false;
     *info = (mode_info){kinds[index]->name, kinds[index]->summary, kinds[index]->cuts_graphs,
-                        kinds[index]->by_op};
+                        kinds[index]->by_op, kinds[index]->windows};
     return true;
 }
 

@@ -159,6 +159,7 @@ typedef struct cli_option {
     size_t offset;        /* of its member in the struct of options */
     const char *fallback; /* its default, as on the command line; NULL: zero */
     double least, most;   /* of numbers; MOST, of whole numbers only, 0: no limit */
+    const char *zero;     /* of CLI_NUMBERS: a word for 0; NULL: there is none */
     const char *text;     /* for --help */
     void (*more)(bn_text *out); /* appends the end of it, known as the program runs; NULL: none */
     /* Known values, "a, b", for completion and suggestions: constant, or appended to OUT as the

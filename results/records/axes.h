@@ -71,6 +71,7 @@ typedef struct res_axis {
     const char *ranks;  /* the order of values in tables; NULL: by number or by letters */
     const char *usual;  /* where nothing is said */
     double least, most; /* of numbers */
+    const char *zero;   /* a word for 0 on the command line; NULL: there is none */
     /* On the command line, and in suites. */
     const char *option, *argument, *help; /* NULL: it is no option */
     bool all;                             /* the word "all" stands for each value */
