@@ -8,7 +8,7 @@
  * next steps learn. The last window is submitted when the whole trace is known to be the planned one,
  * so it alone donates.
  */
-#include "modes/mode_priv.h"
+#include "modes/fused_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +38,13 @@ typedef struct fused {
     size_t border; /* nodes traced when it is to be run; NO_BORDER: not while tracing */
     tg_stop *stops;
     size_t stop_count, stop_room;
+    /* of the step before */
+    int64_t made; /* programs made until it began */
+    size_t windows;
+    double trace_ns, dispatch_ns;
+    bool probed, steady; /* STEADY: its trace was known, and so was what it ran as */
+    fused_choice choice;
+    bool chooses;
 } fused;
 
 /* ---- plans -------------------------------------------------------------------------------- */
@@ -76,7 +83,8 @@ static plan *plan_make(mode *m, fused *f, tg_hash hash)
 {
     plan *p = plan_place(f);
     p->hash = hash;
-    p->windows = tg_windows_new(m->trace, m->options.window, f->stops, f->stop_count);
+    p->windows = tg_windows_new(m->trace, f->chooses ? f->choice.nodes : m->options.window, f->stops,
+                                f->stop_count);
     p->programs = bn_zalloc(tg_windows_count(p->windows), sizeof(mode_program *));
     p->until = bn_zalloc(tg_windows_count(p->windows), sizeof *p->until);
     return p;
@@ -92,6 +100,71 @@ static void expect(mode *m, fused *f, tg_hash now)
         f->expected = plan_make(m, f, now);
     if (f->expected)
         f->expected->used = ++f->tick;
+}
+
+/* ---- the size of windows ---------------------------------------------------------------------- */
+
+static int64_t programs_made(const mode *m)
+{
+    return m->counters[BN_COUNTER_COMPILES] + m->counters[BN_COUNTER_DISK_HITS];
+}
+
+/* Windows are of another size from now on. */
+static void forget_plans(fused *f)
+{
+    for (size_t i = 0; i < f->plan_count; i++)
+        plan_end(&f->plans[i]);
+    f->plan_count = 0;
+    f->expected = NULL;
+}
+
+/* Before a step: takes the one before it into the choice. */
+static void note_step(mode *m, fused *f)
+{
+    const int64_t made = programs_made(m);
+    const bool steady = f->steady && made == f->made && !f->probed;
+    if (f->chooses && !f->choice.done && steady) {
+        const fused_step_times step = {(double)m->wall_ns, f->trace_ns, f->dispatch_ns};
+        if (mode_choice_step(&f->choice, &step, tg_trace_node_count(m->trace), f->windows))
+            forget_plans(f);
+    } else if (f->chooses) {
+        mode_choice_again(&f->choice);
+    }
+    f->made = made;
+}
+
+/* Writes down what NOTE_STEP needs of the step that ends here. */
+static void keep_times(mode *m, fused *f, int64_t executions, bool steady)
+{
+    const uint64_t *ns = m->part_ns;
+    const double each = executions > 0 ? 1.0 / (double)executions : 0;
+    f->trace_ns = (double)(ns[BN_PART_TRACE] + ns[BN_PART_HASH] + ns[BN_PART_LOOKUP]);
+    f->dispatch_ns = (double)(ns[BN_PART_BIND] + ns[BN_PART_DISPATCH]) * each;
+    f->windows = (size_t)executions;
+    f->steady = steady;
+    f->probed = m->probe_repeat > 0;
+}
+
+static void fused_window(const mode *m, mode_window_choice *choice)
+{
+    const fused *f = m->own;
+    if (!f)
+        return;
+    *choice = (mode_window_choice){.chosen = f->chooses,
+                                   .choosing = f->chooses && !f->choice.done,
+                                   .nodes = f->chooses ? f->choice.nodes : m->options.window,
+                                   .windows = f->windows,
+                                   .whole_ns = f->choice.whole.wall_ns,
+                                   .trace_ns = f->choice.whole.trace_ns,
+                                   .tries = f->choice.tries};
+    memcpy(choice->tried, f->choice.tried, sizeof choice->tried);
+}
+
+static void fused_settle(mode *m)
+{
+    fused *f = m->own;
+    if (f && f->chooses && mode_choice_end(&f->choice))
+        forget_plans(f);
 }
 
 /* ---- windows ------------------------------------------------------------------------------- */
@@ -238,8 +311,11 @@ static bn_code fused_host(void *context, tg_trace *trace, tg_node *node, bn_stat
 
 static void fused_set_hooks(mode *m)
 {
-    if (!m->own)
-        m->own = bn_zalloc(1, sizeof(fused));
+    if (!m->own) {
+        fused *f = bn_zalloc(1, sizeof *f);
+        f->chooses = m->options.window == 0;
+        m->own = f;
+    }
     tg_trace_set_hooks(m->trace, &(tg_hooks){.context = m,
                                              .node = fused_node,
                                              .read = fused_read,
@@ -289,7 +365,9 @@ static int64_t stop_count(const mode *m)
 static bn_code fused_step(mode *m, const mode_call *call, bn_status *st)
 {
     fused *f = m->own;
-    const int64_t before = stop_count(m);
+    const int64_t before = stop_count(m), executions = m->counters[BN_COUNTER_EXECUTIONS];
+    note_step(m, f);
+    const plan *known = f->expected;
     mode_clock(m, BN_PART_TRACE);
     tg_trace_begin(m->trace);
     f->follows = f->expected && tg_windows_count(f->expected->windows) > 1;
@@ -299,6 +377,8 @@ static bn_code fused_step(mode *m, const mode_call *call, bn_status *st)
     m->counters[BN_COUNTER_NODES_TRACED] += (int64_t)tg_trace_traced(m->trace);
     bn_code code = end_trace(m, f, stop_count(m) - before, st);
     mode_clock(m, BN_PART_OTHER);
+    keep_times(m, f, m->counters[BN_COUNTER_EXECUTIONS] - executions,
+               code == BN_OK && known && known == f->expected);
     return code;
 }
 
@@ -320,5 +400,7 @@ const mode_kind mode_fused = {
     .windows = true,
     .set_hooks = fused_set_hooks,
     .step = fused_step,
+    .window = fused_window,
+    .settle = fused_settle,
     .end = fused_end,
 };

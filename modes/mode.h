@@ -66,7 +66,7 @@ typedef struct mode_options {
     bool compile_anew;      /* compile also what CACHE_DIR has, to measure it, and keep it there */
     tg_precision precision; /* of matrix products and convolutions */
     bool automatic_layouts; /* the compiler lays out values that graphs pass to each other */
-    size_t window;          /* fused: nodes of a window, about; 0: the whole step */
+    size_t window;          /* fused: nodes of a window, about; 0: it chooses (mode_window) */
     uint64_t trace_cost_ns; /* busy wait for each traced node: emulates a slower framework */
     rt_compile_options compile;
 } mode_options;
@@ -119,6 +119,25 @@ BN_MUST_USE bn_code mode_step(mode *m, const mode_call *call, bn_ledger *ledger,
 void mode_set_timeline(mode *m, bn_timeline *timeline);
 /* Waits for every step in flight. */
 BN_MUST_USE bn_code mode_drain(mode *m, bn_status *st);
+
+/* A size of windows that fused mode tried. */
+typedef struct mode_window_try {
+    size_t nodes, windows;           /* of a window, about; of a step */
+    double predicted_ns, measured_ns; /* a step, by the law and by median; 0: not measured */
+} mode_window_try;
+enum { MODE_WINDOW_TRIES = 3 };
+/* The windows of fused mode. Other modes: all zero. */
+typedef struct mode_window_choice {
+    bool chosen;             /* the mode chose NODES; else its options did */
+    bool choosing;           /* it is not done yet */
+    size_t nodes, windows;   /* 0 nodes: the whole step; of the last step; 1: one graph */
+    double whole_ns, trace_ns; /* chosen: median steps of one graph, and their tracing */
+    mode_window_try tried[MODE_WINDOW_TRIES];
+    size_t tries;
+} mode_window_choice;
+mode_window_choice mode_window(const mode *m);
+/* Ends the choice by what was measured so far: from here on steps are alike. */
+void mode_settle(mode *m);
 
 /* Counters since creation, BN_COUNTER_COUNT of them; owned by the mode. */
 const int64_t *mode_counters(const mode *m);

@@ -127,6 +127,10 @@ typedef struct mode_kind {
      */
     void (*end)(mode *m);
 
+    /* mode_window and mode_settle; NULL: the mode has no windows. */
+    void (*window)(const mode *m, mode_window_choice *choice);
+    void (*settle)(mode *m);
+
     /* mode_guard_describe; NULL: the mode has no guards. */
     bool (*guard)(const mode *m, size_t capture, size_t index, mode_guard_info *info);
 } mode_kind;
@@ -148,6 +152,7 @@ struct mode {
     bn_part part;
     uint64_t part_since;
     uint64_t part_ns[BN_PART_COUNT];
+    uint64_t wall_ns; /* of the step before */
     bn_timeline *timeline; /* NULL: nothing is noted */
 
     /* memory cache: open addressing, linear probing */
