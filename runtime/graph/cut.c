@@ -87,6 +87,7 @@ typedef struct cut {
     uint8_t *is_input;   /* [value] of the graph in hand */
     tg_tensor **outputs; /* of all groups, in the order in which they were found */
     tg_tensor **target;  /* [output] the variable that it is assigned to, or NULL */
+    uint32_t *made_by;   /* [output] the group that has it as a result */
     size_t output_count;
 } cut;
 
@@ -100,6 +101,7 @@ static void cut_begin(cut *c)
     c->needed = bn_arena_alloc(t->arena, t->node_count + 1);
     c->outputs = bn_arena_alloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
     c->target = bn_arena_zalloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
+    c->made_by = bn_arena_alloc(t->arena, (values + t->assigned_count) * sizeof *c->made_by);
     memset(c->output_group, 0xff, values * sizeof *c->output_group);
     memset(c->last_user, 0xff, values * sizeof *c->last_user);
 }
@@ -120,6 +122,7 @@ static void add_output(cut *c, tg_tensor *value, uint32_t group)
     if (value->materialized || value->node->variable || c->output_group[value->id] != NOWHERE)
         return;
     c->output_group[value->id] = group;
+    c->made_by[c->output_count] = group;
     c->outputs[c->output_count++] = value;
 }
 
@@ -130,25 +133,31 @@ static uint32_t group_computing(const cut *c, const tg_tensor *value, uint32_t l
     return in_segment(c, value->node) ? group_of(c, value->node) : last;
 }
 
-/* New contents of variables. Two variables with one value take an output each,
- * since each owns its memory. */
-static bn_code add_assigned_outputs(cut *c, uint32_t last, bn_status *st)
+/* New contents of variables. Two variables with one value take an output each, since each owns its
+ * memory; another variable's contents pass through the last group, which copies them. */
+static void add_assigned_outputs(cut *c, uint32_t last)
 {
     for (size_t i = 0; i < c->t->assigned_count; i++) {
         tg_variable *v = c->t->assigned[i];
         tg_tensor *value = v->current;
-        if (is_unchanged(v) || value->materialized)
+        const bool entry = value->node->variable != NULL;
+        if (is_unchanged(v) || (value->materialized && !entry))
             continue;
-        if (value->node->variable)
-            return bn_fail(st, BN_NOT_SUPPORTED,
-                           "variable %s is assigned another one's contents, which only a step "
-                           "of one graph can do",
-                           v->name);
-        c->output_group[value->id] = group_computing(c, value, last);
+        const uint32_t group = entry ? last : group_computing(c, value, last);
+        if (!entry)
+            c->output_group[value->id] = group;
         c->target[c->output_count] = &v->head;
+        c->made_by[c->output_count] = group;
         c->outputs[c->output_count++] = value;
     }
-    return BN_OK;
+}
+
+/* VALUE is an input of GROUP. */
+static void take_from_outside(cut *c, const tg_tensor *value, uint32_t group)
+{
+    c->is_input[value->id] = 1;
+    if (c->last_user[value->id] == NOWHERE)
+        c->last_user[value->id] = group; /* groups are visited from the last */
 }
 
 /* VALUE is an operand of a node of GROUP: makes it an input of the group or marks its node as
@@ -173,9 +182,7 @@ static bn_code need_operand(cut *c, tg_tensor *value, uint32_t group, bn_status 
         c->needed[node->index] = 1;
         return BN_OK;
     }
-    c->is_input[value->id] = 1;
-    if (c->last_user[value->id] == NOWHERE)
-        c->last_user[value->id] = group; /* groups are visited from the last */
+    take_from_outside(c, value, group);
     return BN_OK;
 }
 
@@ -185,9 +192,13 @@ static bn_code sweep_group(cut *c, uint32_t group, bn_status *st)
     tg_trace *t = c->t;
     memset(c->needed, 0, t->node_count);
     memset(c->is_input, 0, t->value_count);
-    for (size_t i = 0; i < c->output_count; i++)
-        if (c->output_group[c->outputs[i]->id] == group)
-            c->needed[c->outputs[i]->node->index] = 1;
+    for (size_t i = 0; i < c->output_count; i++) {
+        tg_tensor *value = c->outputs[i];
+        if (c->made_by[i] == group && value->node->variable)
+            take_from_outside(c, value, group);
+        else if (c->made_by[i] == group)
+            c->needed[value->node->index] = 1;
+    }
     for (size_t n = t->node_count; n-- > 0;) {
         if (!c->needed[n])
             continue;
@@ -216,7 +227,7 @@ static tg_graph *build_group(const cut *c, uint32_t group)
             if (c->is_input[t->nodes[n]->results[r].id])
                 g->inputs[g->input_count++] = &t->nodes[n]->results[r];
     for (size_t i = 0; i < c->output_count; i++)
-        if (c->output_group[c->outputs[i]->id] == group) {
+        if (c->made_by[i] == group) {
             g->donor[g->output_count] = -1;
             g->target[g->output_count] = c->target[i];
             g->outputs[g->output_count++] = c->outputs[i];
@@ -257,9 +268,8 @@ static bn_code cut_groups(cut *c, tg_tensor *stop_at, tg_graph **graphs, size_t 
 {
     const uint32_t last = last_group(c->group_of_phase);
     cut_begin(c);
-    bn_code code = add_assigned_outputs(c, last, st);
-    if (code != BN_OK)
-        return code;
+    bn_code code = BN_OK;
+    add_assigned_outputs(c, last);
     if (stop_at)
         add_output(c, stop_at, group_computing(c, stop_at, last));
 

@@ -4,9 +4,12 @@
  *
  * Which values later windows take is known of a whole trace only. So windows are planned on a trace
  * that has ended, by places in it and not by its values, and the plan holds for each later trace of
- * the same hash. Values that cost nothing to make anew (constants, small values that were made large)
- * do not pass from window to window: each window makes its own.
+ * the same hash. A window keeps for later ones what costs least: of the values that they can make
+ * anew as part of a fusion (element-wise ops, constants, changes of shape) it keeps none whose origins
+ * are fewer bytes (a minimum cut, as Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016,
+ * drop what is cheap to compute again).
  */
+#include "runtime/graph/min_cut.h"
 #include "runtime/graph/trace_priv.h"
 
 #include <stdlib.h>
@@ -49,12 +52,16 @@ struct tg_windows {
 typedef struct planner {
     const tg_trace *t;
     tg_windows *w;
-    uint8_t *cheap;       /* [value] made anew in each window that needs it */
+    uint8_t *cheap;       /* [value] it is not counted where it crosses */
     uint32_t *window_of;  /* [node] */
     uint32_t *output_of;  /* [value] window that outputs it, or NOWHERE */
     uint32_t *last_user;  /* [value] last window that takes it as an input, or NOWHERE */
     uint8_t *needed;      /* [node] by the window in hand */
     uint8_t *is_input;    /* [value] of the window in hand */
+    uint8_t *seen;        /* [value] in the network of the window in hand */
+    tg_tensor **wanted;   /* of earlier windows, by the window in hand */
+    size_t wanted_count;
+    tg_tensor **stack;
     tg_tensor **outputs;  /* of all windows */
     tg_tensor **target;   /* [output] variable, or NULL */
     uint32_t *made_by;    /* [output] its window */
@@ -99,6 +106,9 @@ static void planner_begin(planner *p)
     p->last_user = zeros(p, values, sizeof *p->last_user);
     p->needed = zeros(p, t->node_count, 1);
     p->is_input = zeros(p, values, 1);
+    p->seen = zeros(p, values, 1);
+    p->wanted = zeros(p, values, sizeof(tg_tensor *));
+    p->stack = zeros(p, values, sizeof(tg_tensor *));
     p->outputs = zeros(p, outputs, sizeof *p->outputs);
     p->target = zeros(p, outputs, sizeof *p->target);
     p->made_by = zeros(p, outputs, sizeof *p->made_by);
@@ -246,26 +256,105 @@ static void need(planner *p, tg_tensor *value, uint32_t by)
     tg_node *node = value->node;
     if (is_source(node)) {
         take(p, value, by);
-    } else if (p->window_of[node->index] == by || p->cheap[value->id]) {
+    } else if (p->window_of[node->index] == by) {
         p->needed[node->index] = 1;
-    } else {
-        if (p->output_of[value->id] == NOWHERE)
-            add_output(p, value, p->window_of[node->index], NULL);
-        take(p, value, by);
+    } else if (!p->seen[value->id]) {
+        p->seen[value->id] = 1;
+        p->wanted[p->wanted_count++] = value;
     }
+}
+
+/* Whether later windows may make NODE anew: it is part of whatever it is fused with. */
+static bool can_be_made_anew(const tg_node *node)
+{
+    static const char *const families[] = {"element-wise", "constant", "shape", "slice"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(node->op->family, families[i]) == 0)
+            return !is_source(node) && node->result_count == 1;
+    return false;
+}
+
+/* Bytes that the device moves if VALUE is kept for a window: it is written, unless it is there anyway,
+ * and read. */
+static int64_t cost_of(const planner *p, const tg_tensor *value)
+{
+    const bool there = is_source(value->node) || p->output_of[value->id] != NOWHERE;
+    return tg_type_bytes(&value->type) * (there ? 1 : 2);
+}
+
+/* The network of all that the wanted values can be made of. */
+static tg_cut_net *build_net(planner *p)
+{
+    tg_cut_net *net = tg_cut_new(p->t->value_count);
+    size_t depth = p->wanted_count;
+    memcpy(p->stack, p->wanted, depth * sizeof *p->stack);
+    for (size_t i = 0; i < p->wanted_count; i++)
+        tg_cut_want(net, p->wanted[i]->id);
+    while (depth > 0) {
+        const tg_tensor *value = p->stack[--depth];
+        const tg_node *node = value->node;
+        tg_cut_value(net, value->id, cost_of(p, value));
+        if (!can_be_made_anew(node)) {
+            tg_cut_made(net, value->id);
+            continue;
+        }
+        for (size_t k = 0; k < node->operand_count; k++) {
+            tg_tensor *operand = node->operands[k];
+            tg_cut_use(net, operand->id, value->id);
+            if (!p->seen[operand->id]) {
+                p->seen[operand->id] = 1;
+                p->stack[depth++] = operand;
+            }
+        }
+    }
+    return net;
+}
+
+/* Window BY takes the wanted values, or makes them anew. */
+static void settle_wanted(planner *p, uint32_t by)
+{
+    tg_cut_net *net = build_net(p);
+    size_t depth = p->wanted_count;
+    tg_cut_run(net);
+    memset(p->seen, 0, p->t->value_count);
+    memcpy(p->stack, p->wanted, depth * sizeof *p->stack);
+    for (size_t i = 0; i < depth; i++)
+        p->seen[p->stack[i]->id] = 1;
+    while (depth > 0) {
+        tg_tensor *value = p->stack[--depth];
+        tg_node *node = value->node;
+        if (is_source(node)) {
+            take(p, value, by);
+        } else if (tg_cut_keeps(net, value->id)) {
+            if (p->output_of[value->id] == NOWHERE)
+                add_output(p, value, p->window_of[node->index], NULL);
+            take(p, value, by);
+        } else {
+            for (size_t k = 0; k < node->operand_count; k++)
+                if (!p->seen[node->operands[k]->id]) {
+                    p->seen[node->operands[k]->id] = 1;
+                    p->stack[depth++] = node->operands[k];
+                }
+        }
+    }
+    memset(p->seen, 0, p->t->value_count);
+    p->wanted_count = 0;
+    tg_cut_free(net);
 }
 
 static void sweep(planner *p, uint32_t by)
 {
     const tg_trace *t = p->t;
+    const tg_window_info *w = &p->w->list[by].info;
     memset(p->needed, 0, t->node_count);
     memset(p->is_input, 0, t->value_count);
     for (size_t i = 0; i < p->output_count; i++)
         if (p->made_by[i] == by)
             need(p, p->outputs[i], by);
-    for (size_t n = p->w->list[by].info.end_node; n-- > 0;)
+    for (size_t n = w->end_node; n-- > w->first_node;)
         for (size_t k = 0; p->needed[n] && k < t->nodes[n]->operand_count; k++)
             need(p, t->nodes[n]->operands[k], by);
+    settle_wanted(p, by);
 }
 
 static spot spot_of(const tg_tensor *value)

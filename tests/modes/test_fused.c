@@ -74,19 +74,20 @@ static void only_the_last_window_donates(void **state)
     mode *m = fused_new(WINDOW);
     fit f = fit_new(m);
     run_steps(m, &f, 3);
-    const int64_t windows = executions_of_step(m, fit_step, &f);
-    size_t donated = 0;
-    for (int64_t w = 1; w <= windows; w++) {
+    size_t last = 0, donated[16] = {0};
+    for (size_t w = 0; w < 16; w++) {
         char label[32];
-        snprintf(label, sizeof label, "window %d", (int)w);
-        const char *text = text_of(m, label);
-        assert_non_null(text);
-        for (const char *at = text; (at = strstr(at, "tf.aliasing_output")); at++) {
-            donated++;
-            assert_int_equal(w, windows);
+        snprintf(label, sizeof label, "window %zu", w + 1);
+        const char *text = text_of(m, label); /* NULL also of one that makes nothing */
+        last = text ? w : last;
+        while (text && (text = strstr(text, "tf.aliasing_output"))) {
+            donated[w]++;
+            text++;
         }
     }
-    assert_int_equal(donated, 2);
+    assert_true(last > 0);
+    for (size_t w = 0; w < 16; w++)
+        assert_int_equal(donated[w], w == last ? 2 : 0);
     fit_free(m, &f);
     mode_destroy(m);
 }
@@ -165,11 +166,11 @@ static void changing_step(tg_trace *t, void *context)
     tg_tensor *one = tg_scalar(t, TG_F32, 1.0);
     tg_tensor *old = tg_mul(t, c->x, tg_scalar(t, TG_F32, 1.0)), *sum = old;
     for (int i = 0; i < 6; i++)
-        sum = tg_add(t, tg_mul(t, sum, tg_scalar(t, TG_F32, 0.5)), one);
+        sum = tg_add(t, tg_mul(t, sum, tg_scalar(t, TG_F32, 0.5)), tg_reduce_max(t, sum, 1u));
     tg_tensor *kept = tg_sin(t, sum);
     tg_assign(t, c->x, tg_add(t, sum, one));
     for (int i = 0; i < c->middle; i++)
-        sum = tg_add(t, sum, c->y);
+        sum = tg_add(t, tg_sub(t, sum, tg_reduce_max(t, sum, 1u)), c->y);
     tg_assign(t, c->y, sum);
     for (int i = 0; i < c->end; i++)
         sum = tg_sub(t, sum, one);
