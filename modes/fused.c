@@ -10,7 +10,6 @@
  */
 #include "modes/fused_priv.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,7 +208,7 @@ static bn_code run_window(mode *m, fused *f, tg_hash until, bn_status *st)
     if (graph->output_count == 0)
         return BN_OK;
     mode_program *program = p->programs[index];
-    snprintf(label, sizeof label, "window %zu", index + 1);
+    mode_window_label(index, label);
     if (program) {
         m->counters[BN_COUNTER_CACHE_HITS]++;
     } else {

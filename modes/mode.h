@@ -228,18 +228,27 @@ BN_MUST_USE bn_code mode_time_lowering(mode *m, const mode_call *call, size_t re
 
 /* ---- a step as graphs, without a runtime (plan.c) --------------------------------- */
 
-/* The graphs that lazy mode (one graph) and capture compile of a step, in order of execution. */
+/* The graphs that lazy mode (one graph), fused mode and capture compile of a step, in order of
+ * execution. */
 typedef struct mode_plan mode_plan;
 typedef struct mode_plan_graph {
     char label[64], module[80]; /* as mode_execution has them */
     size_t input_count, output_count;
+    size_t end_node; /* of the trace: the host can submit it when so many nodes are traced */
     tg_graph_cost cost;
 } mode_plan_graph;
 
-/* Traces CALL, of which only the function and its context are used, and cuts it into GRAPHS graphs.
+/* How a step is cut: into GRAPHS by phases (0: 1), or into windows of about WINDOW nodes, unless that
+ * is 0. */
+typedef struct mode_plan_cut {
+    unsigned graphs;
+    size_t window;
+} mode_plan_cut;
+
+/* Traces CALL, of which only the function and its context are used, and cuts it as CUT says.
  * The variables that it works on need no contents; they must outlive the plan. A step that reads a
  * value cannot be planned, since what it does then depends on the value: BN_NOT_SUPPORTED. */
-BN_MUST_USE bn_code mode_plan_new(const mode_call *call, unsigned graphs, tg_precision precision,
+BN_MUST_USE bn_code mode_plan_new(const mode_call *call, const mode_plan_cut *cut, tg_precision precision,
                                   mode_plan **plan, bn_status *st);
 void mode_plan_free(mode_plan *plan); /* NULL allowed */
 size_t mode_plan_count(const mode_plan *plan);

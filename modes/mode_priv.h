@@ -284,6 +284,8 @@ void mode_layouts_free(mode_layouts *of);
 /* "step", "forward", "backward+update": what a graph of phases is called. */
 void mode_graph_label(const unsigned group_of_phase[TG_PHASE_COUNT], const tg_graph *graph,
                       char label[64]);
+/* "window 3": what the window INDEX, from 0, is called. */
+void mode_window_label(size_t index, char label[64]);
 /* "bench_forward": a module's name in the text. */
 void mode_module_name(const char *label, char name[80]);
 /* A row called LABEL; with SHARE the one of that name, where there is one. Owned by the mode. */

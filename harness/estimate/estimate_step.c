@@ -67,7 +67,8 @@ static bn_code begin(step *s, bn_status *st)
         return code;
     const mode_call call = {.function = model_step, .context = s->instance};
     job_experiment_fill(model_get_options(s->instance), &s->what);
-    code = mode_plan_new(&call, (unsigned)e->what.graphs, TG_PRECISION_DEFAULT, &s->plan, st);
+    code = mode_plan_new(&call, &(mode_plan_cut){(unsigned)e->what.graphs, (size_t)e->what.window},
+                         TG_PRECISION_DEFAULT, &s->plan, st);
     if (code != BN_OK)
         return code;
     s->count = mode_plan_count(s->plan);
@@ -90,7 +91,7 @@ static void set_title(step *s, const char *graph)
     char title[ESTIMATE_TITLE];
     estimate_step_title(&s->what, title, sizeof title);
     snprintf(s->title, sizeof s->title, "%.*s, %s %d, %.*s, on %.*s%s", BN_FIT(title, 300),
-             s->what.mode, s->what.graphs, BN_FIT(graph, 60), BN_FIT(s->task->topology, 90),
+             s->what.mode, s->what.window ? s->what.window : s->what.graphs, BN_FIT(graph, 60), BN_FIT(s->task->topology, 90),
              is_automatic(s) ? ", layouts auto" : "");
 }
 
@@ -124,6 +125,8 @@ bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *s
     bn_status failure = {.code = BN_OK};
     set_title(&s, "step");
     bn_code code = begin(&s, &failure);
+    if (code == BN_OK && s.what.window)
+        run->of += s.count - 1;
     for (size_t i = 0; code == BN_OK && i < s.count && !job_interrupted(); i++) {
         run->number++;
         do_graph(&s, i);

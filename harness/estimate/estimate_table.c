@@ -99,8 +99,8 @@ static void put_mode(json_t *row, const json_t *line)
         res_sheet_put(row, "recorded");
         return;
     }
-    res_sheet_put(row, "%s %d%s", known ? what.mode : "", known ? what.graphs : 0,
-                  automatic ? " auto" : "");
+    res_sheet_put(row, "%s %d%s", known ? what.mode : "",
+                  !known ? 0 : what.window ? what.window : what.graphs, automatic ? " auto" : "");
 }
 
 /* "update"; "jit_update, 4 a step"; "all" of the whole step. */
