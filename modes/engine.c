@@ -205,6 +205,11 @@ mode_window_choice mode_window(const mode *m)
     return choice;
 }
 
+size_t mode_window_end(const mode *m, size_t index)
+{
+    return m->kind->window_end ? m->kind->window_end(m, index) : 0;
+}
+
 void mode_settle(mode *m)
 {
     if (m->kind->settle)

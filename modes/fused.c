@@ -159,6 +159,14 @@ static void fused_window(const mode *m, mode_window_choice *choice)
     memcpy(choice->tried, f->choice.tried, sizeof choice->tried);
 }
 
+static size_t fused_window_end(const mode *m, size_t index)
+{
+    const fused *f = m->own;
+    if (!f || !f->expected || index >= tg_windows_count(f->expected->windows))
+        return 0;
+    return tg_windows_at(f->expected->windows, index)->end_node;
+}
+
 static void fused_settle(mode *m)
 {
     fused *f = m->own;
@@ -400,6 +408,7 @@ const mode_kind mode_fused = {
     .set_hooks = fused_set_hooks,
     .step = fused_step,
     .window = fused_window,
+    .window_end = fused_window_end,
     .settle = fused_settle,
     .end = fused_end,
 };

@@ -136,6 +136,8 @@ typedef struct mode_window_choice {
     size_t tries;
 } mode_window_choice;
 mode_window_choice mode_window(const mode *m);
+/* Nodes that are traced when window INDEX of the step's plan is submitted; 0: there is none. */
+size_t mode_window_end(const mode *m, size_t index);
 /* Ends the choice by what was measured so far: from here on steps are alike. */
 void mode_settle(mode *m);
 

@@ -91,10 +91,13 @@ json_t *worker_window_to_json(const worker_member *m)
                              (json_int_t)choice.tried[i].windows, "predicted_ns",
                              number_or_null(choice.tried[i].predicted_ns), "measured_ns",
                              number_or_null(choice.tried[i].measured_ns)));
-    return json_pack("{sb sI sI so so so}", "chosen", (int)choice.chosen, "nodes",
+    json_t *ends = json_array();
+    for (size_t i = 0, end; (end = mode_window_end(m->s.mode, i)); i++)
+        json_array_append_new(ends, json_integer((json_int_t)end));
+    return json_pack("{sb sI sI so so so so}", "chosen", (int)choice.chosen, "nodes",
                      (json_int_t)choice.nodes, "windows", (json_int_t)choice.windows, "whole_ns",
                      number_or_null(choice.whole_ns), "trace_ns", number_or_null(choice.trace_ns),
-                     "tried", tried);
+                     "ends", ends, "tried", tried);
 }
 
 bn_code worker_warm_up(worker_member *m, bn_status *st)

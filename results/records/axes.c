@@ -279,6 +279,11 @@ bool res_is_awaited(const res_experiment *e)
     return strcmp(e->dispatch, "awaited") == 0;
 }
 
+bool res_hides_tracing(const res_experiment *e)
+{
+    return !res_is_awaited(e) && (e->in_flight > 1 || strcmp(e->mode, "fused") == 0);
+}
+
 res_way_words res_way_of(const res_experiment *e)
 {
     const bool ours = res_is_ours(e);

@@ -141,6 +141,9 @@ bool res_is_ours(const res_experiment *e);
 bool res_is_one_way(const res_experiment *a, const res_experiment *b);
 /* Whether each execution of E's steps is awaited before the next one (--dispatch awaited). */
 bool res_is_awaited(const res_experiment *e);
+/* Whether the host traces while the device works, within a step of E or between steps: then tracing
+ * may be hidden. */
+bool res_hides_tracing(const res_experiment *e);
 /* How E's steps run, in words: "capture", "capture awaited", and of another front end than bench
  * "jax capture". */
 #define RES_WAY_BYTES (RES_TEXT + 32)
