@@ -127,8 +127,9 @@ typedef struct mode_kind {
      */
     void (*end)(mode *m);
 
-    /* mode_window and mode_settle; NULL: the mode has no windows. */
+    /* mode_window, mode_window_end and mode_settle; NULL: the mode has no windows. */
     void (*window)(const mode *m, mode_window_choice *choice);
+    size_t (*window_end)(const mode *m, size_t index);
     void (*settle)(mode *m);
 
     /* mode_guard_describe; NULL: the mode has no guards. */
