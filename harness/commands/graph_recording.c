@@ -202,15 +202,28 @@ static void put_words(comparing *c, const pair *one, const shlo_diff *diff, cons
         command_difference_put(diff, &diff->list[i], "    ", c->format, out);
 }
 
+/* Whether both of PAIR were compiled alike, as far as options were kept. */
+static bool options_alike(const pair *one)
+{
+    char *bytes[2] = {NULL, NULL};
+    size_t size[2] = {0, 0};
+    bool alike = strcmp(one->before->options, one->after->options) == 0;
+    if (!alike &&
+        rec_options_read(one->in[0], one->before, &bytes[0], &size[0], NULL) == BN_OK &&
+        rec_options_read(one->in[1], one->after, &bytes[1], &size[1], NULL) == BN_OK)
+        alike = rec_options_alike(bytes[0], size[0], bytes[1], size[1]);
+    free(bytes[0]);
+    free(bytes[1]);
+    return alike;
+}
+
 static void differ_words(const pair *one, const shlo_diff *diff, bn_text *out)
 {
     if (diff->count > 0)
         command_diff_counts(diff, out);
     else if (strcmp(one->before->hash, one->after->hash) == 0)
-        bn_text_printf(out, "the same code%s",
-                       strcmp(one->before->options, one->after->options) == 0
-                           ? ""
-                           : ", compiled with other options");
+        bn_text_puts(out, options_alike(one) ? "the same program"
+                                             : "the same code, compiled with other options");
     else
         bn_text_puts(out, "the same graph; names, source locations or the order differ");
 }
@@ -239,7 +252,10 @@ static bn_code compare_pair(comparing *c, const pair *one, bn_status *st)
     bn_code code = BN_OK;
     if (strcmp(one->before->hash, one->after->hash) == 0) {
         const shlo_diff same = {.count = 0};
-        put_pair(c, one, &same, NULL);
+        /* A reader looks for what differs. */
+        const bool alike = options_alike(one);
+        if (!alike || !res_format_is_text(c->format))
+            put_pair(c, one, &same, NULL);
         return BN_OK;
     }
     if (read_program(c, one->in[0], one->before, &a, &why) == BN_OK &&
@@ -289,12 +305,12 @@ static void put_only(const json_t *names, const char *which, bn_text *out)
 static void put_all(const comparing *c, bn_text *out)
 {
     bn_text words = {0};
-    if (c->other)
+    if (c->other && c->text.length > 0)
         bn_text_puts(&words, "Programs of one name and as many arguments and results:\n\n");
-    else if (c->count == 0)
+    else if (!c->other && c->count == 0)
         bn_text_printf(&words, "%s: no process compiled two programs of one name.\n",
                        c->recording->path);
-    else
+    else if (!c->other)
         bn_text_puts(&words, "A: a program. B: the next one of the same name that the process "
                              "compiled.\nThe longest compilation of a B comes first.\n\n");
     put_only(c->only[0], "A: ", &words);

@@ -300,6 +300,12 @@ static void say_process(const rec_process *p, double limit_bytes, json_t *noted)
                 p->lost);
     if (p->stop != RECORD_GOES_ON || p->lost > 0)
         json_array_append_new(noted, json_string(stops[p->stop]));
+    if (p->dropped.any) {
+        json_array_append_new(noted, json_string("middle-dropped"));
+        cli_note("  process %u: the beginning and the end of the run; --limit, %.0f bytes, has no "
+                 "room for the middle, %" PRIu64 " events",
+                 p->pid, limit_bytes, p->dropped.events);
+    }
     if (p->partial) {
         json_array_append_new(noted, json_string("partial"));
         cli_note("  process %u: a part of the run, as --start and --stop say", p->pid);
@@ -570,8 +576,9 @@ static const cli_option rows[] = {
     {"output", "DIR", CLI_TEXT, AT(folder), .also = "o",
      .text = "folder of the recording, which has none yet; by default a new one in recordings"},
     {"limit", "SIZE", CLI_SIZE, AT(limit_bytes), .fallback = "1G", .least = 65536,
-     .text = "disk space for the recording of each process; when it is used up, the recording "
-             "ends and the program goes on"},
+     .text =
+         "disk space for the recording of each process; of a run that needs more, the beginning "
+         "and the end are kept"},
     {"profile", "N", CLI_NUMBER, AT(profile), .fallback = "0", .most = 1e6,
      .text = "profile N executions with the plugin's own profiler, after 64 in a row without "
              "compilation: on a GPU it reports how long kernels run; 0: no profile"},

@@ -453,8 +453,9 @@ static void put_head(const rec_steps *steps, bn_text *out)
     const rec_device *device = steps->device == REC_NONE ? NULL : &p->devices[steps->device];
     const rec_plugin *plugin =
         device && device->plugin != REC_NONE ? &p->plugins[device->plugin] : NULL;
-    bn_text_printf(out, "%zu steady steps of %u execution%s each: process %u", steps->count,
-                   steps->executions_per_step, steps->executions_per_step == 1 ? "" : "s", p->pid);
+    bn_text_printf(out, "%zu steady steps of ", steps->count);
+    rec_executions_put(steps, out);
+    bn_text_printf(out, ": process %u", p->pid);
     if (p->framework[0])
         bn_text_printf(out, ", %s", p->framework);
     if (device)

@@ -151,11 +151,12 @@ static void put_side(const char *name, const char *path, const rec_steps *s, bn_
     const rec_device *device = s->device == REC_NONE ? NULL : &p->devices[s->device];
     const rec_plugin *plugin =
         device && device->plugin != REC_NONE ? &p->plugins[device->plugin] : NULL;
-    bn_text_printf(out, "%s: %s: process %u, %s, on %s, %zu %ssteps of %u execution%s\n", name,
+    bn_text_printf(out, "%s: %s: process %u, %s, on %s, %zu %ssteps of ", name,
                    path, p->pid, p->framework[0] ? p->framework : "an unknown framework",
                    plugin && plugin->platform[0] ? plugin->platform : "an unknown platform",
-                   s->count, s->kept ? "" : "steady ", s->executions_per_step,
-                   s->executions_per_step == 1 ? "" : "s");
+                   s->count, s->kept ? "" : "steady ");
+    rec_executions_put(s, out);
+    bn_text_puts(out, "\n");
 }
 
 void command_steps_diff_put(const rec_differences *d, const char *const paths[2], res_format format,

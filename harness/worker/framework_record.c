@@ -25,14 +25,15 @@ typedef struct measured {
 
 static bn_code check_whole(const rec_process *p, bn_status *st)
 {
-    if (p->stop == RECORD_GOES_ON && p->lost == 0)
+    const bool whole = !p->dropped.any;
+    if (p->stop == RECORD_GOES_ON && p->lost == 0 && whole)
         return BN_OK;
     return bn_fail(st, BN_IO,
                    "the recording of its process is incomplete (%s): measure fewer steps, or for a "
                    "shorter time",
-                   p->stop == RECORD_LIMIT       ? "it reached its limit"
-                   : p->stop == RECORD_DISK_FULL ? "the disk was full"
-                                                 : "events were lost");
+                   p->stop == RECORD_LIMIT || !whole ? "it reached its limit"
+                   : p->stop == RECORD_DISK_FULL     ? "the disk was full"
+                                                     : "events were lost");
 }
 
 static bn_code ran_unrecorded(const worker_framework *f, bn_status *st)

@@ -107,9 +107,9 @@ void rec_checkup_put(const rec_checkup *checkup, bn_text *out)
         put_finding(checkup, i, out);
     if (checkup->count == 0)
         bn_text_puts(out, "No problems found. ");
-    bn_text_printf(out, "%zu %sstep%s of %u execution%s", s->count, s->kept ? "" : "steady ",
-                   rec_plural((double)s->count), s->executions_per_step,
-                   rec_plural(s->executions_per_step));
+    bn_text_printf(out, "%zu %sstep%s of ", s->count, s->kept ? "" : "steady ",
+                   rec_plural((double)s->count));
+    rec_executions_put(s, out);
     if (s->kept)
         bn_text_puts(out, ", none of which is steady");
     if (isfinite(checkup->answer.busy_share))

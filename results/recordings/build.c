@@ -344,6 +344,7 @@ void rec_build_end(rec_builder *builder, uint32_t main_number)
 {
     rec_process *p = builder->process;
     place_completions(builder);
+    rec_build_seam_widen(builder);
     if (!order(p) || !lay_spans(p))
         builder->failed = true;
     rec_build_order_delays(p);

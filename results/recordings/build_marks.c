@@ -77,6 +77,10 @@ bool rec_build_part(rec_builder *builder, const rec_item *item)
     if (e->field[0] > 1 || e->time > REC_MOST_TIME || (last && e->time < last->from_ns))
         return false;
     p->partial = true;
+    if (builder->in_seam) {
+        builder->gate_shut = !opens;
+        return true;
+    }
     if (opens && paused) {
         last->to_ns = e->time;
         forget_buffers(builder);
@@ -88,6 +92,80 @@ bool rec_build_part(rec_builder *builder, const rec_item *item)
     if (last)
         *last = (rec_pause){e->time, UINT64_MAX};
     return last != NULL;
+}
+
+void rec_build_seam_begins(rec_builder *builder)
+{
+    rec_process *p = builder->process;
+    rec_pause *last = p->pause_count ? &p->pauses[p->pause_count - 1] : NULL;
+    builder->in_seam = true;
+    builder->gate_shut = last && last->to_ns == UINT64_MAX;
+    builder->seam_executions = p->execution_count;
+    builder->seam_completions = builder->completion_count;
+    if (!builder->gate_shut) {
+        last = rec_build_more(builder, &p->pauses, &p->pause_count, &builder->room.pauses,
+                              sizeof *last);
+        if (!last)
+            return;
+        *last = (rec_pause){builder->latest_ns, UINT64_MAX};
+    }
+    p->dropped.any = true;
+    p->dropped.pause = (uint32_t)(p->pause_count - 1);
+    forget_buffers(builder);
+}
+
+void rec_build_seam_ends(rec_builder *builder, uint64_t time)
+{
+    rec_process *p = builder->process;
+    builder->in_seam = false;
+    if (builder->gate_shut || !p->dropped.any || time > REC_MOST_TIME)
+        return;
+    rec_pause *pause = &p->pauses[p->dropped.pause];
+    pause->to_ns = time > pause->from_ns ? time : pause->from_ns;
+}
+
+void rec_dropped_when(const rec_process *process, uint64_t *from_ns, uint64_t *to_ns)
+{
+    const rec_process *p = process;
+    const rec_pause *pause = &p->pauses[p->dropped.pause];
+    /* Without an event behind it, nothing but the last one that was dropped ends it. */
+    const uint64_t end = pause->to_ns == UINT64_MAX ? p->dropped.to_ns : pause->to_ns;
+    *from_ns = pause->from_ns > p->begin_ns ? pause->from_ns - p->begin_ns : 0;
+    *to_ns = end > p->begin_ns ? end - p->begin_ns : 0;
+    *to_ns = *to_ns > *from_ns ? *to_ns : *from_ns;
+}
+
+/* Whether a completion of EXECUTION is missing. */
+static bool is_open(const rec_process *p, const rec_execution *execution)
+{
+    for (uint32_t d = 0; d < execution->devices; d++)
+        if (p->spans[execution->spans + d].complete_ns == 0)
+            return true;
+    return false;
+}
+
+void rec_build_seam_widen(rec_builder *builder)
+{
+    rec_process *p = builder->process;
+    if (!p->dropped.any)
+        return;
+    rec_pause *pause = &p->pauses[p->dropped.pause];
+    uint64_t first = UINT64_MAX;
+    for (size_t i = builder->seam_executions; p->completions && i-- > 0;) {
+        const rec_execution *e = &p->executions[i];
+        if (!e->failed && !is_open(p, e))
+            break;
+        pause->from_ns = e->begin_ns < pause->from_ns ? e->begin_ns : pause->from_ns;
+    }
+    for (size_t i = builder->seam_executions; i < p->execution_count; i++)
+        first = p->executions[i].number < first ? p->executions[i].number : first;
+    /* Numbers grow: lower ones that nobody knows are of executions that were dropped. */
+    for (size_t i = builder->seam_completions; i < builder->completion_count; i++) {
+        const rec_completion *c = &builder->completions[i];
+        if (c->number < first && c->time > pause->to_ns &&
+            rec_map_get(&builder->number_executions, c->number) == REC_NONE)
+            pause->to_ns = c->time;
+    }
 }
 
 static int by_thread(const void *a, const void *b)

@@ -190,13 +190,27 @@ static double give(stretches *s, size_t *at, uint64_t from, uint64_t to, double 
     return ns < room ? 0 : ns - room;
 }
 
-/* Gives what the delay grew by from reading to reading. Several threads may have read it. */
-static void give_delays(const rec_delay *delays, size_t count, stretches *s)
+/* A moment between the events before and behind those that were dropped; UINT64_MAX: none were. */
+static uint64_t in_dropped(const rec_process *p)
+{
+    if (!p->dropped.any)
+        return UINT64_MAX;
+    const rec_pause *pause = &p->pauses[p->dropped.pause];
+    return pause->from_ns + (pause->to_ns - pause->from_ns) / 2;
+}
+
+/* Gives what the delay grew by from reading to reading. Several threads may have read it. What it
+ * grew by over the moment DROPPED, of which readings are missing, nobody knows the time of. */
+static void give_delays(const rec_delay *delays, size_t count, uint64_t dropped, stretches *s)
 {
     double left = 0;
     size_t at = 0;
     for (size_t i = 1; i < count; i++) {
         const rec_delay *now = &delays[i], *before = &delays[i - 1];
+        if (before->time_ns <= dropped && now->time_ns > dropped) {
+            left = 0;
+            continue;
+        }
         const uint64_t from = now->from_ns > before->time_ns ? now->from_ns : before->time_ns;
         if (now->total_ns > before->total_ns)
             left += (double)(now->total_ns - before->total_ns);
@@ -232,7 +246,7 @@ bn_code rec_ready_make(const rec_process *process, uint32_t thread, bool of_main
         count++;
     bool made = collect(process, thread, of_main, &r) && cut(&r, &s);
     if (made) {
-        give_delays(process->delays + first, count, &s);
+        give_delays(process->delays + first, count, in_dropped(process), &s);
         made = draw(&s, false, &ready->outside) && draw(&s, true, &ready->all);
     }
     ready->known = count > 0;

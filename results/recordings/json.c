@@ -119,6 +119,18 @@ static json_t *thread_json(const rec_process *p, uint32_t index)
                      p->threads[index].name);
 }
 
+/* Events that gave way to later ones, and the time from which nothing is known; null: there are
+ * none. Times are from the recording's begin. */
+static json_t *dropped_json(const rec_process *p)
+{
+    if (!p->dropped.any)
+        return json_null();
+    uint64_t from, to;
+    rec_dropped_when(p, &from, &to);
+    return json_pack("{s:o, s:o, s:o}", "events", count(p->dropped.events), "from_ns", count(from),
+                     "to_ns", count(to));
+}
+
 static json_t *process_json(const rec_steps *steps)
 {
     static const char *const stops[] = {NULL, "limit", "disk-full", "error"};
@@ -126,13 +138,14 @@ static json_t *process_json(const rec_steps *steps)
     json_t *command = json_array();
     for (const char *const *word = p->command; *word; word++)
         json_array_append_new(command, json_string(*word));
-    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:s?}", "pid",
-                     (json_int_t)p->pid, "framework", p->framework, "command", command, "device",
-                     device_json(steps), "main_thread", thread_json(p, steps->main_thread),
-                     "dispatch_thread", thread_json(p, steps->dispatch_thread), "cpu_clocks",
-                     steps->cpu_clocks, "completions", steps->completions, "lost", count(p->lost),
-                     "plugins_unseen", count(p->unseen), "skipped", count(p->skipped),
-                     "donation_misbelieved", count(p->misbelieved), "stopped", stops[p->stop]);
+    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:s?, s:o}",
+                     "pid", (json_int_t)p->pid, "framework", p->framework, "command", command,
+                     "device", device_json(steps), "main_thread",
+                     thread_json(p, steps->main_thread), "dispatch_thread",
+                     thread_json(p, steps->dispatch_thread), "cpu_clocks", steps->cpu_clocks,
+                     "completions", steps->completions, "lost", count(p->lost), "plugins_unseen",
+                     count(p->unseen), "skipped", count(p->skipped), "donation_misbelieved",
+                     count(p->misbelieved), "stopped", stops[p->stop], "dropped", dropped_json(p));
 }
 
 static json_t *left_out_json(const rec_steps *steps)
@@ -192,15 +205,18 @@ static json_t *unclear_json(const rec_steps *steps)
                      "every", res_json_real(steps->unclear_every));
 }
 
-/* Nanoseconds of the whole run by part, which sum to its length, and the steps' share of it. */
+/* Nanoseconds of the whole run by part, which sum to its length, and the steps' share of what was
+ * recorded. */
 static json_t *run_json(const rec_run *run)
 {
     const double all = (double)(run->end_ns - run->begin_ns);
+    const double recorded = all - run->part_ns[REC_RUN_UNRECORDED];
     json_t *parts = json_object();
     for (int i = 0; i < REC_RUN_PART_COUNT; i++)
         json_object_set_new(parts, rec_run_name((rec_run_part)i), res_json_real(run->part_ns[i]));
-    return json_pack("{s:o, s:o, s:o}", "ns", res_json_real(all), "parts", parts, "goodput",
-                     res_json_real(all > 0 ? run->part_ns[REC_RUN_STEPS] / all : (double)NAN));
+    return json_pack(
+        "{s:o, s:o, s:o}", "ns", res_json_real(all), "parts", parts, "goodput",
+        res_json_real(recorded > 0 ? run->part_ns[REC_RUN_STEPS] / recorded : (double)NAN));
 }
 
 static json_t *whole_json(const rec_steps *steps)
@@ -233,12 +249,12 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     for (size_t i = 0; i < steps->program_count; i++)
         json_array_append_new(programs, program_json(steps, &steps->programs[i]));
     json_t *o = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s, "
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s, "
         "s:o, "
         "s:o, s:o, s:o, s:b, s:o, s:o, s:o}",
         "recording", path.data ? path.data : "", "process", process_json(steps), "steps",
         count(steps->count), "executions_per_step", count(steps->executions_per_step),
-        "steps_per_sample", count(steps->cycle), "found", count(steps->found), "left_out",
+        "executions_mean", res_json_real(rec_executions_mean(steps)), "steps_per_sample", count(steps->cycle), "found", count(steps->found), "left_out",
         left_out_json(steps), "wall", figure_json(rec_steps_wall(steps)), "ledger",
         parts_json(steps, rec_steps_part), "device_busy",
         steps->completions ? figure_json(rec_steps_busy(steps)) : json_null(), "device_gaps",

@@ -252,8 +252,10 @@ static bool tells(const sweep *s)
 static void add_before(sweep *s, size_t next, rec_part part, uint64_t ns, uint64_t gap)
 {
     const rec_step *owner = owner_of(s, next);
-    const size_t at = place_of(s, owner, next);
-    const uint32_t execution = s->steps->order[owner->first + at];
+    const size_t at = place_of(s, owner, next), behind = next - owner->first;
+    /* A step with more executions than most has more than there are places. */
+    const uint32_t execution =
+        s->steps->order[owner->first + (behind < owner->executions ? behind : 0)];
     const uint32_t row = s->steps->row_of[s->process->executions[execution].program];
     if (row != REC_NONE)
         s->steps->programs[row].gap_ns[part] += (double)gap;

@@ -86,17 +86,60 @@ static void builder_free(rec_builder *b)
     free(b->beliefs);
 }
 
-/* Takes all events of STREAM into B. */
-static bn_code take_events(rec_stream *stream, rec_builder *b, bn_status *st)
+/* Takes all events of STREAM into B. LATER: of a segment. */
+static bn_code take_events(rec_stream *stream, rec_builder *b, bool later, bn_status *st)
 {
     rec_item item;
     bool more = true;
     bn_code code = BN_OK;
     while (code == BN_OK && more && !b->failed) {
         code = rec_stream_next(stream, &item, &more, st);
-        if (code == BN_OK && more && !rec_build_event(b, &item))
+        if (code != BN_OK || !more)
+            break;
+        if (later && b->in_seam)
+            rec_build_seam_ends(b, item.event.time);
+        if (item.event.time > b->latest_ns && item.event.time <= REC_MOST_TIME)
+            b->latest_ns = item.event.time;
+        if (!rec_build_event(b, &item))
             stream->skipped += 1 + (uint64_t)item.event.more;
     }
+    return code;
+}
+
+static uint64_t time_of(uint64_t time)
+{
+    return time <= REC_MOST_TIME ? time : REC_MOST_TIME;
+}
+
+/* Takes what was kept of segments that are gone. */
+static bn_code take_kept(rec_stream *stream, const rec_segments *s, rec_builder *b, bn_status *st)
+{
+    rec_dropped *dropped = &b->process->dropped;
+    if (s->kept < 0 || s->head.first == 1)
+        return BN_OK;
+    rec_build_seam_begins(b);
+    dropped->events = s->head.dropped;
+    dropped->from_ns = time_of(s->head.from_ns);
+    dropped->to_ns = time_of(s->head.to_ns);
+    bn_code code = rec_stream_go_on(stream, s->kept, "kept", sizeof s->head, s->head.bytes, st);
+    return code == BN_OK ? take_events(stream, b, false, st) : code;
+}
+
+/* Takes the events that follow those of the first file, from the process's folder INSIDE. */
+static bn_code take_segments(int inside, rec_stream *stream, rec_builder *b, bn_status *st)
+{
+    rec_segments segments;
+    bn_code code = rec_segments_open(inside, &segments, st);
+    if (code != BN_OK)
+        return code;
+    b->process->bytes += segments.bytes;
+    code = take_kept(stream, &segments, b, st);
+    for (size_t i = 0; code == BN_OK && i < segments.count; i++) {
+        code = rec_stream_go_on(stream, segments.fd[i], "a segment of events", 0, UINT64_MAX, st);
+        if (code == BN_OK)
+            code = take_events(stream, b, true, st);
+    }
+    rec_segments_close(&segments);
     return code;
 }
 
@@ -111,8 +154,9 @@ static void take_header(rec_process *p, const record_file *file)
     p->stop = file->stop <= RECORD_ERROR ? (enum record_stop)file->stop : RECORD_ERROR;
 }
 
-/* Reads the events at FD into P, whose memory is there. */
-static bn_code read_events(int fd, rec_process *p, bn_status *st)
+/* Reads the events at FD, and those that follow them in the folder INSIDE, into P, whose memory is
+ * there. */
+static bn_code read_events(int inside, int fd, rec_process *p, bn_status *st)
 {
     owned *own = p->owned;
     rec_builder b = {.process = p,
@@ -123,8 +167,10 @@ static bn_code read_events(int fd, rec_process *p, bn_status *st)
     bn_code code = rec_stream_begin(fd, EVENTS, &stream, &file, st);
     if (code == BN_OK) {
         take_header(p, &file);
-        code = take_events(&stream, &b, st);
+        code = take_events(&stream, &b, false, st);
     }
+    if (code == BN_OK && file.version >= RECORD_VERSION_SEGMENTS)
+        code = take_segments(inside, &stream, &b, st);
     if (code == BN_OK && b.failed)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for them", EVENTS);
     if (code == BN_OK) {
@@ -200,7 +246,7 @@ static bn_code read_inside(int inside, const char *name, rec_process *p, bool *f
     if (own)
         own->memory = bn_arena_new(4096);
     p->folder = own && own->memory ? bn_arena_strdup(own->memory, name) : NULL;
-    code = p->folder ? read_events(fd, p, st) : bn_fail_errno(st, ENOMEM, "%s", EVENTS);
+    code = p->folder ? read_events(inside, fd, p, st) : bn_fail_errno(st, ENOMEM, "%s", EVENTS);
     close(fd);
     if (code == BN_OK)
         code = rec_profile_read(inside, &p->profile, st);

@@ -182,10 +182,24 @@ typedef struct rec_marker {
     uint8_t what;     /* enum record_mark_kind */
 } rec_marker;
 
-/* A time in which nothing was recorded but programs and completions: the user wanted a part. */
+/* A time in which nothing was recorded but programs and completions: the user wanted a part, or
+ * the middle was dropped. */
 typedef struct rec_pause {
     uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
 } rec_pause;
+
+/* Events of the middle of the run, which gave way to later ones. */
+typedef struct rec_dropped {
+    bool any;
+    uint64_t events;
+    uint64_t from_ns, to_ns; /* when the first and the last of them began */
+    uint32_t pause;          /* index of the pause that they make */
+} rec_dropped;
+
+struct rec_process;
+/* From when to when events are missing, in ns after the recording of PROCESS began. It has DROPPED
+ * some. */
+void rec_dropped_when(const struct rec_process *process, uint64_t *from_ns, uint64_t *to_ns);
 
 /* Whether the host reads a value by CALL. */
 static inline bool rec_call_reads(const rec_call *call)
@@ -208,13 +222,14 @@ typedef struct rec_process {
     uint64_t epoch_ns;          /* the same moment since 1970 */
     uint64_t first_ns, last_ns; /* of all calls; 0 without calls */
     uint64_t lost;              /* events that the recorder did not write */
+    rec_dropped dropped;        /* that it wrote and removed: bench record --limit */
     uint32_t unseen;            /* plugins of which it recorded nothing */
     enum record_stop stop;      /* why it stopped */
     uint64_t slots;             /* that were read, the first one left out */
     uint64_t skipped;           /* of them: not finished, of no event, or of an event that does not
                                    fit the format */
-    uint64_t bytes;             /* of the events file */
-    uint64_t strays;            /* ends of buffers and executables that were never made */
+    uint64_t bytes;             /* of the files of events */
+    uint64_t strays;            /* ends of buffers and executables whose making was not recorded */
     uint64_t misbelieved;       /* times that what was believed of donation was seen to be wrong */
     const char *const *command; /* ends with NULL */
     const char *framework;      /* "jax 0.10.2"; "": unknown. The first that was reported */
@@ -316,6 +331,10 @@ BN_MUST_USE bn_code rec_program_read(const rec_recording *recording, const rec_p
                                      char **bytes, size_t *size, bn_status *st);
 BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_program *program,
                                      char **bytes, size_t *size, bn_status *st);
+
+/* Whether A and B, serialized compile options, ask for the same: processes write the maps in them in
+ * any order (options.c). Bytes that are no options are alike where they are equal. */
+bool rec_options_alike(const void *a, size_t a_size, const void *b, size_t b_size);
 
 /* ---- stretches of time (spans.c) -------------------------------------------------------- */
 
@@ -491,6 +510,7 @@ typedef struct rec_step_thread {
     X(EVALUATION, "evaluation") /* between steps, with other programs than theirs */               \
     X(CHECKPOINT, "checkpoint") /* between steps: half of the state or more is read */             \
     X(OTHER, "other")           /* between steps, of which nothing is known */                     \
+    X(UNRECORDED, "unrecorded") /* at any time, in pauses of the recording, without compiles */    \
     X(END, "end")               /* after the last step */
 typedef enum rec_run_part {
 #define X(member, name) REC_RUN_##member,
@@ -702,7 +722,8 @@ typedef struct rec_requests {
     uint64_t compile_ns; /* in requests */
     uint32_t at_once;    /* requests in flight, at most */
     rec_latency latency; /* of those whose end is known */
-    double window_ns;    /* from the first one's begin to the last end */
+    double window_ns;    /* from the first one's begin to the last end, without pauses of the
+                          * recording */
     double between_ns;   /* from the end of one to the first call of the next one, where they do not
                           * overlap: the median; NaN: unknown */
     rec_variants variants;
@@ -781,6 +802,11 @@ void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *o
 /* Appends a time with three digits, "12.3 ms"; with its bounds, "12.3 ms [12.1 ms, 12.6 ms]". */
 void rec_time_put(bn_text *out, double ns);
 void rec_interval_put(bn_text *out, res_interval ns);
+
+/* Executions of a step, on average; and in words: "3 executions", "1 execution in most, 12 on
+ * average" where steps differ much. */
+double rec_executions_mean(const rec_steps *steps);
+void rec_executions_put(const rec_steps *steps, bn_text *out);
 
 /* {"steps", "executions_per_step", "ledger", "programs", "verdict", ...} as docs/steps.md says (new
  * reference); NULL without memory. */

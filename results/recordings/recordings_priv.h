@@ -20,10 +20,12 @@ typedef struct rec_stream {
     const char *path; /* for messages */
     uint8_t *window;
     size_t have, at; /* bytes in WINDOW; of the next slot */
+    uint64_t left;   /* bytes of the file that count and were not read */
     bool ended;      /* the file has no more than is in WINDOW */
     uint8_t *words;  /* of the event at hand */
     size_t words_capacity;
     uint64_t empty;          /* slots of zeros since the last that was not */
+    bool begins;             /* all slots of a further file were zeros so far */
     uint64_t slots, skipped; /* see rec_process */
 } rec_stream;
 
@@ -39,8 +41,27 @@ typedef struct rec_item {
 BN_MUST_USE bn_code rec_stream_begin(int fd, const char *path, rec_stream *stream,
                                      record_file *file, bn_status *st);
 void rec_stream_free(rec_stream *stream);
+/* Goes on with another file, at byte FROM of FD and as far as its first BYTES reach. */
+BN_MUST_USE bn_code rec_stream_go_on(rec_stream *stream, int fd, const char *path, uint64_t from,
+                                     uint64_t bytes, bn_status *st);
 /* The next event; *MORE is false where there is none. */
 BN_MUST_USE bn_code rec_stream_next(rec_stream *stream, rec_item *item, bool *more, bn_status *st);
+
+/* ---- segments of a long run (segments.c) ------------------------------------------------ */
+
+#define REC_SEGMENTS 64 /* more than a recorder leaves */
+typedef struct rec_segments {
+    int kept;         /* what was kept of those that are gone; negative: none is gone */
+    record_kept head; /* of it; FIRST and BYTES are checked */
+    int fd[REC_SEGMENTS];
+    size_t count;
+    uint64_t bytes; /* of all these files, as far as they count */
+} rec_segments;
+
+/* Opens those in the open folder INSIDE; there may be none. For rec_segments_close. BN_FORMAT: one
+ * is missing, or they are no recorder's; BN_NOT_SUPPORTED, BN_INVALID, BN_IO. */
+BN_MUST_USE bn_code rec_segments_open(int inside, rec_segments *segments, bn_status *st);
+void rec_segments_close(rec_segments *segments);
 
 /* ---- numbers of 64 bits to indices (map.c) ---------------------------------------------- */
 
@@ -99,6 +120,10 @@ typedef struct rec_builder {
     /* Seed of the hash maps, random: nobody can write a recording whose keys collide. */
     uint64_t seed;
     size_t forgotten; /* buffers before this one, at a pause */
+    /* Where events are missing. */
+    uint64_t latest_ns;      /* the latest event's begin so far */
+    bool in_seam, gate_shut; /* events that were kept come now; a PART said so last */
+    size_t seam_executions, seam_completions; /* before it */
     bool failed;      /* no memory, or more things than indices */
 } rec_builder;
 
@@ -114,6 +139,13 @@ bool rec_build_transfer(rec_builder *builder, const rec_item *item);
 bool rec_build_delay(rec_builder *builder, const rec_item *item);
 bool rec_build_mark(rec_builder *builder, const rec_item *item);
 bool rec_build_part(rec_builder *builder, const rec_item *item);
+/* From here on events are missing, but for those that come until rec_build_seam_ends: a pause. */
+void rec_build_seam_begins(rec_builder *builder);
+/* The first event behind it is of TIME. */
+void rec_build_seam_ends(rec_builder *builder, uint64_t time);
+/* When completions have found their executions: the pause holds those whose completion is missing,
+ * and the device's work for executions that are. */
+void rec_build_seam_widen(rec_builder *builder);
 void rec_build_order_delays(rec_process *process);
 /* When all events were taken: completions, order by begin, starts on the devices. */
 void rec_build_end(rec_builder *builder, uint32_t main_number);

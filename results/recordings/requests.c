@@ -348,9 +348,22 @@ static int by_time(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* How much of the time from FROM to TO was recorded. */
+static double recorded_ns(const rec_process *p, uint64_t from, uint64_t to)
+{
+    uint64_t left = to - from, done = from;
+    for (size_t i = 0; i < p->pause_count; i++) {
+        const uint64_t begin = p->pauses[i].from_ns > done ? p->pauses[i].from_ns : done;
+        const uint64_t end = p->pauses[i].to_ns < to ? p->pauses[i].to_ns : to;
+        left -= end > begin ? end - begin : 0;
+        done = end > done ? end : done;
+    }
+    return (double)left;
+}
+
 /* Most requests in flight at once, and the time between those that do not overlap. ROOM is for
  * three values of each. */
-static void count_flights(rec_requests *out, uint64_t *room)
+static void count_flights(const rec_process *p, rec_requests *out, uint64_t *room)
 {
     uint64_t *begins = room, *ends = room + out->count, *between = room + 2 * out->count;
     size_t count = 0, pauses = 0, ended = 0;
@@ -369,7 +382,7 @@ static void count_flights(rec_requests *out, uint64_t *room)
         if (i > 0 && ended == i)
             between[pauses++] = begins[i] - ends[i - 1];
     }
-    out->window_ns = count ? (double)(ends[count - 1] - begins[0]) : (double)NAN;
+    out->window_ns = count ? recorded_ns(p, begins[0], ends[count - 1]) : (double)NAN;
     out->between_ns = res_quantile(between, pauses, 0.5);
 }
 
@@ -417,7 +430,7 @@ static bool fill_shapes(rec_requests *out)
     return made;
 }
 
-static bool fill_figures(rec_requests *out)
+static bool fill_figures(const rec_process *process, rec_requests *out)
 {
     uint64_t *room = malloc((3 * out->count + 1) * sizeof *room);
     size_t count = 0;
@@ -427,7 +440,7 @@ static bool fill_figures(rec_requests *out)
         if (out->list[r].end_ns)
             room[count++] = out->list[r].end_ns - out->list[r].begin_ns;
     out->latency = latency_of(room, count);
-    count_flights(out, room);
+    count_flights(process, out, room);
     free(room);
     return true;
 }
@@ -457,7 +470,7 @@ static bool find_requests(const rec_steps *steps, const rec_names *names, rec_re
         end_requests(&f, out);
     }
     free_finder(&f);
-    return made && fill_figures(out);
+    return made && fill_figures(steps->process, out);
 }
 
 bn_code rec_requests_make(const rec_steps *steps, rec_requests *requests, bn_status *st)

@@ -5,7 +5,7 @@
  * last one the end. Between two steps that are like most, all is the steps'. Another one gets as
  * much as a step takes, and what is beyond is an evaluation if other programs than a step's ran, a
  * checkpoint if half of the state or more was read, else something else. What was compiled counts
- * apart, wherever it was.
+ * apart, wherever it was, and so does the rest of a time in which the recording paused.
  */
 #include "results/recordings/recordings_priv.h"
 
@@ -44,7 +44,7 @@ typedef struct counting {
     const rec_process *p;
     const rec_names *names;
     bool *usual; /* [kind]: it is in a step */
-    rec_spans compiles;
+    rec_spans compiles, apart; /* with pauses of the recording */
     uint64_t done; /* the device had ended all executions before AT */
     uint32_t at;
     size_t call; /* the next one to look at, for reads */
@@ -173,9 +173,10 @@ static rec_run_part part_of(counting *c, size_t number, uint64_t from, uint64_t 
                                                             : REC_RUN_OTHER;
 }
 
-static uint64_t uncompiled(const counting *c, uint64_t from, uint64_t to)
+/* What of the time counts for the part in which it is. */
+static uint64_t together(const counting *c, uint64_t from, uint64_t to)
 {
-    return to - from - rec_spans_covered(&c->compiles, from, to);
+    return to - from - rec_spans_covered(&c->apart, from, to);
 }
 
 static void count(counting *c, rec_run *run)
@@ -187,19 +188,21 @@ static void count(counting *c, rec_run *run)
     for (size_t i = 0; i < s->marks; i++) {
         uint64_t to = i + 1 < s->marks ? boundary(c, i + 1) : end_of_last(s, c->p);
         to = to > from ? to : from;
-        const double all = (double)(to - from);
-        const double compiled = (double)rec_spans_covered(&c->compiles, from, to);
-        const double own = all - compiled < usual || s->plain[i] ? all - compiled : usual;
+        const double all = (double)together(c, from, to);
+        const double own = all < usual || s->plain[i] ? all : usual;
         run->part_ns[REC_RUN_STEPS] += own;
-        run->part_ns[part_of(c, i, from, to)] += all - compiled - own;
+        run->part_ns[part_of(c, i, from, to)] += all - own;
         from = to;
     }
     run->begin_ns = run->begin_ns < first ? run->begin_ns : first;
     run->end_ns = run->end_ns > from ? run->end_ns : from;
-    run->part_ns[REC_RUN_START] = (double)uncompiled(c, run->begin_ns, first);
-    run->part_ns[REC_RUN_END] = (double)uncompiled(c, from, run->end_ns);
+    run->part_ns[REC_RUN_START] = (double)together(c, run->begin_ns, first);
+    run->part_ns[REC_RUN_END] = (double)together(c, from, run->end_ns);
     run->part_ns[REC_RUN_COMPILE] =
         (double)rec_spans_covered(&c->compiles, run->begin_ns, run->end_ns);
+    run->part_ns[REC_RUN_UNRECORDED] =
+        (double)rec_spans_covered(&c->apart, run->begin_ns, run->end_ns) -
+        run->part_ns[REC_RUN_COMPILE];
 }
 
 static bool compiles_in(const counting *c, size_t number)
@@ -244,8 +247,12 @@ bn_code rec_run_make(const rec_recording *recording, const rec_names *names, rec
     bool made = (c.usual = calloc(names->kind_count + 1, sizeof *c.usual)) != NULL;
     for (size_t i = 0; made && i < p->call_count; i++)
         if (p->calls[i].kind == REC_CALL_COMPILE)
-            made = rec_spans_add(&c.compiles, p->calls[i].begin_ns, p->calls[i].end_ns);
+            made = rec_spans_add(&c.compiles, p->calls[i].begin_ns, p->calls[i].end_ns) &&
+                   rec_spans_add(&c.apart, p->calls[i].begin_ns, p->calls[i].end_ns);
+    for (size_t i = 0; made && i < p->pause_count; i++)
+        made = rec_spans_add(&c.apart, p->pauses[i].from_ns, p->pauses[i].to_ns);
     rec_spans_merge(&c.compiles);
+    rec_spans_merge(&c.apart);
     for (size_t i = 0; made && i < steps->count; i++)
         for (uint32_t k = 0; k < steps->list[i].executions; k++)
             c.usual[names->kind[steps->sequence->programs[steps->list[i].first + k]]] = true;
@@ -257,5 +264,6 @@ bn_code rec_run_make(const rec_recording *recording, const rec_names *names, rec
     }
     free(c.usual);
     rec_spans_free(&c.compiles);
+    rec_spans_free(&c.apart);
     return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the parts of a run");
 }

@@ -1,5 +1,5 @@
 /*
- * slots.c - the slots of an events file, made events again.
+ * slots.c - the slots of files of events, made events again. No event lies in two files.
  *
  * The file is read in pieces and never mapped: others may cut it meanwhile.
  */
@@ -31,21 +31,39 @@ static bn_code refill(rec_stream *s, bn_status *st)
     s->have -= s->at;
     s->at = 0;
     while (s->have < WINDOW_BYTES && !s->ended) {
-        const ssize_t got = read(s->fd, s->window + s->have, WINDOW_BYTES - s->have);
+        const size_t room = WINDOW_BYTES - s->have;
+        const ssize_t got =
+            read(s->fd, s->window + s->have, s->left < room ? (size_t)s->left : room);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return bn_fail_errno(st, errno, "%s", s->path);
         s->ended = got == 0;
         s->have += (size_t)got;
+        s->left -= (uint64_t)got;
     }
     return BN_OK;
+}
+
+bn_code rec_stream_go_on(rec_stream *stream, int fd, const char *path, uint64_t from,
+                         uint64_t bytes, bn_status *st)
+{
+    rec_stream *s = stream;
+    s->fd = fd;
+    s->path = path;
+    s->left = bytes > from ? bytes - from : 0;
+    s->have = s->at = 0;
+    s->ended = false;
+    s->empty = 0;
+    s->begins = true;
+    return lseek(fd, (off_t)from, SEEK_SET) < 0 ? bn_fail_errno(st, errno, "%s", path) : BN_OK;
 }
 
 bn_code rec_stream_begin(int fd, const char *path, rec_stream *stream, record_file *file,
                          bn_status *st)
 {
-    *stream = (rec_stream){.fd = fd, .path = path, .window = malloc(WINDOW_BYTES)};
+    *stream =
+        (rec_stream){.fd = fd, .path = path, .left = UINT64_MAX, .window = malloc(WINDOW_BYTES)};
     if (!stream->window)
         return bn_fail_errno(st, ENOMEM, "%s", path);
     bn_code code = refill(stream, st);
@@ -60,9 +78,9 @@ bn_code rec_stream_begin(int fd, const char *path, rec_stream *stream, record_fi
     stream->at = sizeof *file;
     if (memcmp(file->magic, RECORD_MAGIC, sizeof file->magic) != 0)
         return bn_fail(st, BN_FORMAT, "%s: not a file of recorded events", path);
-    if (file->version > RECORD_VERSION)
+    if (file->version > RECORD_VERSION_SEGMENTS)
         return bn_fail(st, BN_NOT_SUPPORTED, "%s: version %u, and this bench knows %d", path,
-                       file->version, RECORD_VERSION);
+                       file->version, RECORD_VERSION_SEGMENTS);
     if (file->version < 1 || file->slot != RECORD_SLOT)
         return bn_fail(st, BN_FORMAT, "%s: version %u with slots of %u bytes", path, file->version,
                        file->slot);
@@ -151,9 +169,11 @@ bn_code rec_stream_next(rec_stream *stream, rec_item *item, bool *more, bn_statu
             s->at += RECORD_SLOT;
             continue;
         }
-        /* Slots that were taken and not finished stand before one that was. */
-        s->skipped += s->empty;
+        /* Slots that were taken and not finished stand before one that was. At the border of two
+         * files an event that fitted into neither had taken them. */
+        s->skipped += s->begins ? 0 : s->empty;
         s->slots += s->empty;
+        s->begins = false;
         s->empty = 0;
         code = take(s, item, more, st);
     }

@@ -8,6 +8,8 @@
 
 /* So much of the wall time in calls makes it doubtful whether the device works. */
 #define UNATTRIBUTED 0.1
+/* Steps are not all alike where they have so many more or fewer executions on average than most. */
+#define UNLIKE 0.05
 
 void rec_time_put(bn_text *out, double ns)
 {
@@ -24,6 +26,22 @@ void rec_interval_put(bn_text *out, res_interval ns)
     bn_text_puts(out, ", ");
     rec_time_put(out, ns.high);
     bn_text_puts(out, "]");
+}
+
+double rec_executions_mean(const rec_steps *steps)
+{
+    double sum = 0;
+    for (size_t i = 0; i < steps->count; i++)
+        sum += steps->list[i].executions;
+    return steps->count ? sum / (double)steps->count : (double)NAN;
+}
+
+void rec_executions_put(const rec_steps *steps, bn_text *out)
+{
+    const double usual = steps->executions_per_step, mean = rec_executions_mean(steps);
+    bn_text_printf(out, "%.0f execution%s", usual, usual == 1 ? "" : "s");
+    if (fabs(mean - usual) > UNLIKE * usual)
+        bn_text_printf(out, " in most, %.3g on average", mean);
 }
 
 static double percent(double share)
@@ -303,6 +321,22 @@ static void put_unclear(const rec_steps *s, bn_text *out)
                    step, other, s->unclear_every, other);
 }
 
+static void put_dropped(const rec_process *p, bn_text *out)
+{
+    uint64_t from, to;
+    if (!p->dropped.any)
+        return;
+    rec_dropped_when(p, &from, &to);
+    bn_text_printf(out,
+                   "The recording has the beginning and the end of the run, and not its middle: "
+                   "%llu events were dropped, of the time from ",
+                   (unsigned long long)p->dropped.events);
+    rec_time_put(out, (double)from);
+    bn_text_puts(out, " to ");
+    rec_time_put(out, (double)to);
+    bn_text_puts(out, " after its beginning (bench record --limit). No step is made of it.\n");
+}
+
 static void put_doubts(const rec_steps *s, bn_text *out)
 {
     put_unclear(s, out);
@@ -318,6 +352,7 @@ static void put_doubts(const rec_steps *s, bn_text *out)
         bn_text_puts(out,
                      "The recording is of a part of the run, as it was asked for (bench record "
                      "--start, --stop).\n");
+    put_dropped(p, out);
     if (p->stop != RECORD_GOES_ON)
         bn_text_printf(out, "The recorder stopped before the program did: %s.\n", stops[p->stop]);
     if (p->lost || p->skipped)

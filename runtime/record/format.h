@@ -5,6 +5,8 @@
  *   recording.json          bench record's own words about the run; absent where the recorder was
  *                           set up by hand
  *   PID-TIME/events         of one process: a file of slots, below
+ *   PID-TIME/events.1, ...  of a long run: what follows, in segments
+ *   PID-TIME/kept           of segments that were removed
  *   PID-TIME/programs/HASH.FORM   a program ("mlir", "hlo"), a serialized executable
  *                           ("executable"), or compile options ("options"); HASH is the XXH3 hash
  *                           of 128 bits of the file's bytes, as 32 hexadecimal digits, high half
@@ -19,6 +21,18 @@
  * takes its slots with one atomic addition, fills them, and sets the first 8 bytes of the first one
  * last of all. So a slot whose first byte is zero was taken but not finished: readers skip it, and
  * also a RECORD_MORE that belongs to no event. Slots after the last one are zero.
+ *
+ * A run that is longer than the limit loses its middle. The file of events takes three eighths of
+ * the limit at most. Then slots go on in segments, "events.1" and so on: slots without a head, of
+ * which each file has as many as every other, so that all of them are one row. No event lies in two
+ * files: slots that were taken on both sides of a border stay zero. When there is no room for a
+ * further segment, the oldest one is retired. Its events that others need (TEXT, PLUGIN, DEVICE,
+ * COMPILE, EXECUTABLE, EXECUTABLE_END, PART) are appended to "kept". Then kept's head is written by
+ * one call, and then the segment is removed. So whoever is killed in between leaves something
+ * whole: only the bytes count that kept's head counts, and only segments from its FIRST on. A
+ * reader takes the events, then those of "kept", which has a record_kept as its first slot, then
+ * the segments. Between the last event of "events" and the first one of a segment nothing is known
+ * but what "kept" has: handles of buffers are not known any more, as behind a PART.
  *
  * Slots are in an order in which handles can be followed: the end of a handle is written before the
  * plugin is told of it, its beginning after the plugin returned it. Addresses are used again.
@@ -58,6 +72,8 @@
 
 #define RECORD_MAGIC     "bnchrec"
 #define RECORD_VERSION   2
+/* Of recordings whose events go on in segments. */
+#define RECORD_VERSION_SEGMENTS 3
 #define RECORD_SLOT      64
 #define RECORD_HASH_TEXT 33 /* 32 digits and the end */
 
@@ -87,7 +103,7 @@
 /* Why a process's file ends before the process did. */
 enum record_stop {
     RECORD_GOES_ON = 0,
-    RECORD_LIMIT = 1,     /* as long as it may become */
+    RECORD_LIMIT = 1,     /* as long as it may become, and nothing may be retired */
     RECORD_DISK_FULL = 2, /* the file could not grow */
     RECORD_ERROR = 3      /* another error of the file system */
 };
@@ -95,7 +111,7 @@ enum record_stop {
 /* The first slot. */
 typedef struct record_file {
     char magic[8];    /* RECORD_MAGIC */
-    uint32_t version; /* RECORD_VERSION */
+    uint32_t version; /* RECORD_VERSION, or RECORD_VERSION_SEGMENTS */
     uint32_t slot;    /* RECORD_SLOT */
     uint32_t pid;     /* as the process knew itself */
     uint32_t parent;
@@ -278,6 +294,20 @@ enum record_no_profile {
     RECORD_PROFILE_UNWRITTEN = 6 /* the file system did not take its bytes */
 };
 
+/* The head of the file "kept". */
+#define RECORD_KEPT_MAGIC "bnchkpt"
+typedef struct record_kept {
+    char magic[8];    /* RECORD_KEPT_MAGIC */
+    uint32_t version; /* RECORD_VERSION_SEGMENTS */
+    uint32_t slot;    /* RECORD_SLOT */
+    uint64_t bytes;   /* of the file that count, this head included */
+    uint64_t first;   /* segments below are retired */
+    uint64_t dropped; /* events that were in these and are not in this file */
+    uint64_t from_ns; /* when the first and the last of them began: CLOCK_MONOTONIC */
+    uint64_t to_ns;
+    uint64_t reserved;
+} record_kept;
+
 /* The head of the file "profile". */
 #define RECORD_PROFILE_MAGIC "bnchprf"
 typedef struct record_profile {
@@ -295,6 +325,7 @@ typedef struct record_profile {
 } record_profile;
 
 _Static_assert(sizeof(record_profile) == RECORD_SLOT, "the head of a profile");
+_Static_assert(sizeof(record_kept) == RECORD_SLOT, "the head of what was kept");
 _Static_assert(sizeof(record_file) == RECORD_SLOT, "the first slot");
 _Static_assert(sizeof(record_event) == RECORD_SLOT, "an event is one slot");
 _Static_assert(sizeof(record_more) == RECORD_SLOT, "a further slot is one slot");

@@ -7,8 +7,9 @@
  * says), python.c (what the program's Python asks and has), context.c (contexts of executions),
  * ffi.c (foreign functions), profile.c (the plugin's profiler), executables.c (descriptions of
  * executables), complete.c (callbacks), events.c (one event), delay.c (run delays of threads),
- * gate.c (which part of a run is recorded), about.c (texts), programs.c (files of programs), file.c (the file of slots), disk.c (its file
- * system and descriptors), ahead.c (a thread for it), symbol.c (the C library's dlsym).
+ * gate.c (which part of a run is recorded), about.c (texts), programs.c (files of programs), file.c
+ * (events into slots), segments.c (where slots lie, and room for them), disk.c (file systems and
+ * descriptors), ahead.c (a thread for these), lock.c (locks), symbol.c (the C library's dlsym).
  *
  * A failure in here stops the recording, never the program, which gets the plugin's answer.
  */
@@ -304,6 +305,98 @@ void record_opened_close(record_opened *o);
 /* Whether all SIZE bytes were written at OFFSET; if not, errno says why. It sends no signal. */
 bool record_opened_write(record_opened *o, const void *data, size_t size, uint64_t offset);
 
+/* ---- lock.c ---------------------------------------------------------------------------------- */
+
+/* Locks, none of which is held while a plugin is called. While the first is held the second and the
+ * third may be taken, while the second is held the third; else none while another one is held. */
+enum record_lock_name {
+    RECORD_LOCK_PROGRAMS,
+    RECORD_LOCK_RETIRE, /* held for as long as a segment takes to be read: tenths of a second */
+    RECORD_LOCK_FILE,
+    RECORD_LOCK_EXECUTABLES,
+    RECORD_LOCK_PLUGINS,
+    RECORD_LOCKS
+};
+void record_lock(enum record_lock_name name);
+void record_unlock(enum record_lock_name name);
+/* Around a fork, whose child finds all of them free. */
+void record_lock_all(void);
+void record_unlock_all(void);
+
+/* ---- segments.c: where slots lie --------------------------------------------------------------
+ */
+
+/* There is no room within the limit; no error number is so. */
+#define RECORD_NO_ROOM  (-1)
+/* More than ever live at once: a segment is more than a sixteenth of the limit. */
+#define RECORD_SEGMENTS 16
+
+/* Slots are numbered from 0. The file "events" has the first ones, then each segment as many as
+ * every other. */
+typedef struct record_slots_table {
+    uint64_t limit;       /* bytes of all files of a process */
+    uint64_t first;       /* slots of "events": a multiple of SEGMENT */
+    uint64_t segment;     /* slots, a power of two */
+    unsigned shift;       /* its logarithm */
+    unsigned chunk_shift; /* the logarithm of the slots by which files grow at once */
+    _Atomic bool mapped;
+    _Atomic uint64_t ready;                       /* slots below may be filled */
+    _Atomic uint64_t live;                        /* segments below (SLOT >> SHIFT) are retired */
+    _Atomic(uint8_t *) begin;                     /* of "events"; NULL: not mapped */
+    _Atomic(uint8_t *) segments[RECORD_SEGMENTS]; /* likewise, by their numbers modulo that */
+    /* Others write here all the time. */
+    _Alignas(64) _Atomic uint64_t next; /* slot that is taken next */
+    _Alignas(64) _Atomic uint64_t used; /* bytes that files take; of "events" all, from the begin */
+} record_slots_table;
+extern record_slots_table record_slots;
+
+/* Where SLOT, of a mapped file, is written; those of its event follow. NULL: it is retired. */
+static inline void *record_slot(uint64_t slot)
+{
+    record_slots_table *s = &record_slots;
+    if (slot < s->first)
+        return atomic_load_explicit(&s->begin, memory_order_acquire) + slot * RECORD_SLOT;
+    const uint64_t number = slot >> s->shift;
+    uint8_t *at =
+        atomic_load_explicit(&s->segments[number % RECORD_SEGMENTS], memory_order_acquire);
+    /* Behind the place, which may be a newer segment's: that was made when this one was retired. */
+    if (number < atomic_load_explicit(&s->live, memory_order_relaxed))
+        return NULL;
+    return at + (slot & (s->segment - 1)) * RECORD_SLOT;
+}
+
+/* Sets the sizes of files for LIMIT bytes, once. */
+void record_slots_limit(uint64_t limit);
+/* There are no files: in a forked process, whose parent goes on with them. */
+void record_slots_forget(void);
+/* Makes the file "events" with HEAD in FOLDER, which has the path PATH and is taken; MAPPED: it may
+ * be mapped. Under the lock RECORD_LOCK_FILE, as the next two. 0, or an error number. */
+int record_slots_begin(int folder, const char *path, const record_file *head, bool mapped);
+/* Nothing will be written, and the head says WHY. */
+void record_slots_fail(enum record_stop why);
+/* Makes files so long that slot LAST may be filled. 0, RECORD_NO_ROOM, or an error number. */
+int record_slots_grow(uint64_t last);
+/* Writes SIZE bytes from SLOT on, which are of one event, to the file that is not mapped. 0,
+ * ECANCELED where they are retired, or an error number. */
+int record_slots_write(uint64_t slot, const void *data, size_t size);
+/* The process's folder; -1 where there is none any more. */
+int record_folder(void);
+
+/* Adds LOST to the count in the head, and says there why the recording has stopped. */
+void record_head_tell(uint64_t lost, enum record_stop why);
+/* Says there how many plugins are not recorded. Under the lock RECORD_LOCK_FILE. */
+void record_head_unseen(uint32_t plugins);
+
+/* Takes BYTES of the limit, where as many as WANTED are free. */
+bool record_room_take(uint64_t bytes, uint64_t wanted);
+/* Releases room that was not used. */
+void record_room_back(uint64_t bytes);
+/* Whether BYTES would be free if all segments were retired that may be. */
+bool record_room_possible(uint64_t bytes);
+/* Retires the oldest segment, unless BYTES are free. 0, RECORD_NO_ROOM where none may be retired,
+ * or an error number. */
+int record_retire(uint64_t bytes);
+
 /* ---- file.c --------------------------------------------------------------------------------- */
 
 /* Reads the environment, once, and prepares for forks. */
@@ -345,12 +438,8 @@ void record_fill(const record_place *place, record_event event, const struct iov
 bool record_append(unsigned number, const record_place *place, size_t index, uint64_t value);
 
 /* Room for BYTES of another file in the process's folder, or false: it would be too much. WHOLE:
- * it may take all that is left, else half of it. */
+ * it may take all that is left, and that of old segments; else half of what is left. */
 bool record_room(uint64_t bytes, bool whole);
-/* Releases room that was not used. */
-void record_room_back(uint64_t bytes);
-/* The process's folder; -1 where there is none any more. */
-int record_folder(void);
 /* Counts an event that is not written as lost. */
 void record_count_lost(void);
 /* Counts a plugin of which nothing is recorded, in this file or the next one. */
@@ -359,18 +448,6 @@ void record_plugin_unseen(void);
 void record_stop_for(enum record_stop why);
 /* The reason in an error number of the file system. */
 enum record_stop record_stop_of(int error);
-
-/* Locks, none of which is held while another one is taken, or while a plugin is called. A forked
- * process finds all of them free. */
-enum record_lock_name {
-    RECORD_LOCK_FILE,
-    RECORD_LOCK_PROGRAMS,
-    RECORD_LOCK_EXECUTABLES,
-    RECORD_LOCK_PLUGINS,
-    RECORD_LOCKS
-};
-void record_lock(enum record_lock_name name);
-void record_unlock(enum record_lock_name name);
 
 /* ---- programs.c ----------------------------------------------------------------------------- */
 

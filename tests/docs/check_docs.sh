@@ -77,7 +77,7 @@ parsed_only=$(
 END
 )
 # Columns of shown tables that a short run of small models has not.
-excused='setup|where|p|MDE|source|overhead|device|device time|null test|vs lazy|difference|program|a step|B minus A'
+excused='setup|where|p|MDE|source|overhead|device|device time|null test|vs lazy|difference|program|a step|B minus A|ready'
 # Columns that tables of the tests' store have, since it holds several setups.
 unasked='setup'
 

@@ -181,10 +181,10 @@ for signal in TERM INT; do
 done
 
 run record --runtime sim --limit 64K --output "$folder/l" -- "$program" --way ops --steps 300
-report "at the limit recording ends, and the program goes on" "$(
+report "beyond the limit the beginning and the end are kept" "$(
     [ "$status" -eq 0 ] || echo "exit status $status"
     grep -q '"steps": 300' "$folder/out" || echo "it did not end"
-    about "$folder/l" 'assert one["noted"] == ["limit"], one'
+    about "$folder/l" 'assert one["noted"] == ["middle-dropped"], one'
     grep -q -- '--limit.* 65536 ' "$folder/err" || echo "the limit is not named"
 )"
 

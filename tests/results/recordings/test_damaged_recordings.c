@@ -243,9 +243,9 @@ static void headers_are_checked(void **state)
     record_file *file = (record_file *)(void *)h.bytes;
     uint64_t skipped;
     rec_recording *r = NULL;
-    file->version = RECORD_VERSION + 1;
+    file->version = RECORD_VERSION_SEGMENTS + 1;
     assert_int_equal(try_bytes(h.folder, h.bytes, h.size, &skipped), BN_NOT_SUPPORTED);
-    assert_fails(rec_open(h.folder, &r, &st), BN_NOT_SUPPORTED, "version 3", &st);
+    assert_fails(rec_open(h.folder, &r, &st), BN_NOT_SUPPORTED, "version 4", &st);
     file->version = 0;
     assert_int_equal(try_bytes(h.folder, h.bytes, h.size, &skipped), BN_FORMAT);
     file->version = RECORD_VERSION;

@@ -99,6 +99,37 @@ static void gaps_are_known_without_clocks(void **state)
     lose(&f);
 }
 
+/* Steps have one to four acts before each update, and the host rests 1 ms before each act. */
+static void steps_of_many_lengths_charge_each_program_its_own(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const trio t = compile_trio(&p);
+    const run r = {.call_ns = 50 * US, .device_ns = 2 * MS};
+    for (unsigned i = 0; i < LOOPS; i++) {
+        for (unsigned act = 0; act < 1 + i % 4; act++) {
+            play_rest(&p, 0, MS);
+            play_execute(&p, &t.gradient, r, NULL);
+            play_wait(&p, 0, 0);
+        }
+        play_work(&p, 0, 300 * US);
+        play_execute(&p, &t.update, r, NULL);
+        play_wait(&p, 0, 0);
+    }
+    found f = find(&p, "jit_update");
+    sums_hold(f.steps);
+    for (size_t i = 0; i < f.steps->program_count; i++) {
+        const rec_step_program *program = &f.steps->programs[i];
+        const bool act = strcmp(f.steps->process->programs[program->program].name, "jit_grad") == 0;
+        gap_is(f.steps, i, REC_PART_IDLE, act ? program->times * (double)MS : 0);
+        gap_is(f.steps, i, REC_PART_HOST, act ? 0 : 300 * US);
+    }
+    assert_int_equal(f.steps->program_count, 2);
+    assert_near(rec_executions_mean(f.steps), 3.5, 0.2);
+    lose(&f);
+}
+
 /* Nothing tells when the device worked. */
 static void without_completions_no_gap_is_known(void **state)
 {
@@ -222,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gap_is_what_comes_next_had_to_wait_for),
         cmocka_unit_test(gaps_are_known_without_clocks),
+        cmocka_unit_test(steps_of_many_lengths_charge_each_program_its_own),
         cmocka_unit_test(without_completions_no_gap_is_known),
         cmocka_unit_test(work_and_rest_are_known_by_execution),
         cmocka_unit_test(work_that_overlaps_the_device_comes_before_the_wait),

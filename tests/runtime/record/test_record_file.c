@@ -9,42 +9,8 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-/* ---- limits -----------------------------------------------------------------------------------
+/* ---- limits of the disk (test_record_segments.c has the recorder's own) ------------------------
  */
-
-enum { LIMITED = 1000 };
-
-static void goes_on_adding(const char *folder)
-{
-    set_recorder(folder, "pjrt_sim");
-    runner r = runner_new(NULL, ADD);
-    add_often(&r, LIMITED, true);
-    runner_free(&r);
-}
-
-static void the_limit_ends_the_recording(void **state)
-{
-    (void)state;
-    for (int mapped = 0; mapped < 2; mapped++) {
-        const char *folder = new_folder();
-        char path[9000];
-        struct stat info;
-        setenv(RECORD_ENV_LIMIT, "65536", 1);
-        setenv("BENCH_RECORD_MAPPED", mapped ? "1" : "0", 1);
-        in_child(goes_on_adding, folder);
-        unsetenv("BENCH_RECORD_MAPPED");
-        unsetenv(RECORD_ENV_LIMIT);
-        recording r = recording_in(folder);
-        assert_int_equal(r.head.stop, RECORD_LIMIT);
-        assert_true(r.head.lost > LIMITED / 2);
-        assert_true(r.count * RECORD_SLOT <= 65536);
-        recording_executions(&r, 100);
-        snprintf(path, sizeof path, "%s/events", r.folder);
-        assert_int_equal(stat(path, &info), 0);
-        assert_int_equal(info.st_mode & 0777, 0600);
-        recording_free(&r);
-    }
-}
 
 static void adds_on_a_full_disk(const char *folder)
 {
@@ -422,7 +388,6 @@ static void other_files_are_left_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_limit_ends_the_recording),
         cmocka_unit_test(a_full_disk_ends_the_recording),
         cmocka_unit_test(a_limit_may_be_set_while_it_records),
         cmocka_unit_test(where_nothing_can_be_written_the_program_runs),

@@ -7,6 +7,7 @@
 #include "tests/runtime/record/record_fixture.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 enum { QUIET = RECORD_PROFILE_QUIET, SEEN = 10, THREADS = 4 };
 
@@ -57,6 +58,7 @@ static size_t spans_in(const char *folder, enum record_no_profile reason)
 }
 
 static size_t executions;
+static rlim_t file_bytes; /* 0: files may be as long as they become */
 
 /* The fake plugin computes nothing, so nobody looks at results. */
 static void run_often(const runner *r, size_t count)
@@ -70,6 +72,8 @@ static void run_often(const runner *r, size_t count)
 
 static void adds(const char *folder)
 {
+    const struct rlimit most = {.rlim_cur = file_bytes, .rlim_max = file_bytes};
+    MUST(file_bytes == 0 || setrlimit(RLIMIT_FSIZE, &most) == 0);
     set_recorder(folder, "pjrt_fake");
     runner r = runner_new(NULL, ADD);
     run_often(&r, executions);
@@ -241,15 +245,18 @@ static void the_child_of_a_fork_is_not_profiled(void **state)
     assert_int_equal(profiles, 1);
 }
 
-/* So few bytes that the recording ends while the profiler runs: it is stopped all the same, or a
- * second one could not begin. */
-static void adds_beyond_the_limit(const char *folder)
+/* The disk has so little room that the recording ends while the profiler runs: it is stopped all
+ * the same, or a second one could not begin. */
+static void adds_on_a_full_disk(const char *folder)
 {
     rt_profiler *profiler = NULL;
     rt_plugin *plugin = NULL;
     bn_status st = {0};
     void *xspace = NULL;
     size_t size = 0;
+    /* Too little for the second chunk. */
+    const struct rlimit most = {.rlim_cur = 3 << 19, .rlim_max = 3 << 19};
+    MUST(setrlimit(RLIMIT_FSIZE, &most) == 0);
     set_recorder(folder, "pjrt_sim");
     runner r = runner_new("seed=1", ADD);
     add_often(&r, 40000, true);
@@ -265,14 +272,12 @@ static void it_ends_where_the_recording_has_ended(void **state)
     (void)state;
     const char *folder = new_folder();
     setenv(RECORD_ENV_PROFILE, "30000", 1);
-    setenv(RECORD_ENV_LIMIT, "1048576", 1);
-    in_child(adds_beyond_the_limit, folder);
+    in_child(adds_on_a_full_disk, folder);
     unsetenv(RECORD_ENV_PROFILE);
-    unsetenv(RECORD_ENV_LIMIT);
     recording r = recording_in(folder);
-    assert_int_equal(r.head.stop, RECORD_LIMIT);
+    assert_int_equal(r.head.stop, RECORD_DISK_FULL);
     recording_free(&r);
-    spans_in(folder, RECORD_PROFILE_NO_ROOM);
+    assert_true(spans_in(folder, RECORD_PROFILED) > 0);
 }
 
 /* Nobody would read its profile. */
@@ -281,11 +286,13 @@ static void it_does_not_begin_after_the_recording_has_ended(void **state)
     (void)state;
     record_profile head;
     char *bytes = NULL;
-    setenv(RECORD_ENV_LIMIT, "8192", 1);
+    file_bytes = 8192;
+    setenv("BENCH_RECORD_MAPPED", "0", 1);
     const char *folder = recorded(200, "");
-    unsetenv(RECORD_ENV_LIMIT);
+    unsetenv("BENCH_RECORD_MAPPED");
+    file_bytes = 0;
     recording r = recording_in(folder);
-    assert_int_equal(r.head.stop, RECORD_LIMIT);
+    assert_int_equal(r.head.stop, RECORD_DISK_FULL);
     recording_free(&r);
     assert_false(profile_in(folder, &head, &bytes));
 }
