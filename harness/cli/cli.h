@@ -99,7 +99,7 @@ void cli_pass(cli_rest *rest, const char *bytes, size_t length);
 
 #define CLI_MAX_REPEATS 32   /* of an option NAME=VALUE */
 #define CLI_MAX_PATHS   4096 /* files given by repeating one option */
-#define CLI_MAX_ITEMS   64   /* of a list with commas */
+#define CLI_MAX_ITEMS   48   /* of a list with commas */
 #define CLI_ITEM_BYTES  256  /* of an item, its terminating zero included */
 
 /* A value of a list. */

@@ -246,6 +246,15 @@ static void order_axes(expansion *x)
                 x->order[count++] = (res_axis_id)i;
 }
 
+/* Whether LIST has more than the default, which other modes have as well. */
+static bool says_windows(const cli_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->value[i].number)
+            return true;
+    return false;
+}
+
 static bool any_has_windows(const cli_list *modes)
 {
     mode_info info;
@@ -268,7 +277,7 @@ static bn_code check_lists(expansion *x, bn_status *st)
                          st) != BN_OK)
             return st->code;
     }
-    if (m->axis[RES_AXIS_WINDOW].count && !any_has_windows(&x->lists[RES_AXIS_MODE]))
+    if (says_windows(&m->axis[RES_AXIS_WINDOW]) && !any_has_windows(&x->lists[RES_AXIS_MODE]))
         return bn_fail(st, BN_INVALID, "--window is for --mode fused");
     if (x->lists[RES_AXIS_BUCKETS].value[0].number)
         cli_list_set(&x->lists[RES_AXIS_LENGTHS], "varying");
