@@ -95,6 +95,16 @@ static void set_title(step *s, const char *graph)
              is_automatic(s) ? ", layouts auto" : "");
 }
 
+/* Tracing before the host can submit GRAPH. A captured step is not traced. */
+static double submitted_ns(const step *s, const mode_plan_graph *graph)
+{
+    const size_t last = mode_plan_count(s->plan) - 1;
+    const double nodes = (double)mode_plan_describe(s->plan, last)->end_node;
+    const double node_ns =
+        (double)mode_plan_trace_ns(s->plan) / nodes + s->task->experiment->what.trace_cost_ns;
+    return strcmp(s->what.mode, "capture") == 0 ? 0 : node_ns * (double)graph->end_node;
+}
+
 static void do_graph(step *s, size_t graph)
 {
     const mode_plan_graph *info = mode_plan_describe(s->plan, graph);
@@ -111,6 +121,7 @@ static void do_graph(step *s, size_t graph)
                                       .flops = info->cost.flops,
                                       .offloaded = info->cost.offloaded,
                                       .trace_ns = mode_plan_trace_ns(s->plan),
+                                      .submitted_ns = submitted_ns(s, info),
                                       .times = 1,
                                       .format = "mlir",
                                       .text = text.data,

@@ -135,6 +135,10 @@ static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whol
     put_graph(row, line, whole);
     put_cycles(row, cycles, class);
     put_ms(row, !ok ? -1 : whole ? estimate_sum_ms(lines, first, end) : estimate_ms(line));
+    if (whole || json_integer_value(json_object_get(line, "of")) == 1)
+        put_ms(row, ok ? estimate_wall_ms(lines, first, end) : -1);
+    else
+        json_array_append_new(row, json_string(""));
     put_share(row, copies, cycles);
     put_amount(row, whole ? -1 : estimate_figure(line, "memory", "argument"), "B");
     put_amount(row, estimate_largest(lines, first, end, "memory", "temp"), "B");
@@ -156,6 +160,7 @@ static void text_table(const json_t *lines, res_format format, bn_text *out)
                                                {"graph", false},
                                                {"estimated Mcycles", true},
                                                {"estimated ms", true},
+                                               {"with tracing", true},
                                                {"copies", true},
                                                {"arguments", true},
                                                {"temporaries", true},
