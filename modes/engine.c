@@ -189,11 +189,31 @@ bn_code mode_step(mode *m, const mode_call *call, bn_ledger *ledger, bn_status *
     m->part_since = start;
     bn_code code = run_step(m, call, st);
     mode_clock(m, BN_PART_OTHER);
+    m->wall_ns = m->part_since - start;
     if (ledger) {
         memcpy(ledger->part_ns, m->part_ns, sizeof ledger->part_ns);
-        ledger->wall_ns = m->part_since - start;
+        ledger->wall_ns = m->wall_ns;
     }
     return code;
+}
+
+mode_window_choice mode_window(const mode *m)
+{
+    mode_window_choice choice = {0};
+    if (m->kind->window)
+        m->kind->window(m, &choice);
+    return choice;
+}
+
+size_t mode_window_end(const mode *m, size_t index)
+{
+    return m->kind->window_end ? m->kind->window_end(m, index) : 0;
+}
+
+void mode_settle(mode *m)
+{
+    if (m->kind->settle)
+        m->kind->settle(m);
 }
 
 bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat, mode_probe probe,

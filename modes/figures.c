@@ -37,6 +37,11 @@ void mode_graph_label(const unsigned group_of_phase[TG_PHASE_COUNT], const tg_gr
     }
 }
 
+void mode_window_label(size_t index, char label[64])
+{
+    snprintf(label, 64, "window %zu", index + 1);
+}
+
 void mode_module_name(const char *label, char name[80])
 {
     snprintf(name, 80, "bench_%s", label);

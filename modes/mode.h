@@ -5,6 +5,8 @@
  *   eager    every op is compiled once and executed at once
  *   lazy     ops append to a trace; at the end of the step the trace is hashed,
  *            looked up, compiled on a miss, dispatched
+ *   fused    as lazy, but windows of the trace are dispatched while the step is
+ *            being traced
  *   capture  the step is traced once, guarded, and replayed without calling
  *            the step function
  *
@@ -64,6 +66,7 @@ typedef struct mode_options {
     bool compile_anew;      /* compile also what CACHE_DIR has, to measure it, and keep it there */
     tg_precision precision; /* of matrix products and convolutions */
     bool automatic_layouts; /* the compiler lays out values that graphs pass to each other */
+    size_t window;          /* fused: nodes of a window, about; 0: it chooses (mode_window) */
     uint64_t trace_cost_ns; /* busy wait for each traced node: emulates a slower framework */
     rt_compile_options compile;
 } mode_options;
@@ -73,6 +76,7 @@ typedef struct mode_info {
     const char *name, *summary;
     bool cuts_graphs; /* takes --graphs other than 1 */
     bool by_op;       /* each op is a program: there are no graphs to explain or estimate */
+    bool windows;     /* takes --window */
 } mode_info;
 bool mode_describe(size_t index, mode_info *info);
 /* The row called NAME; false: there is none, and *INFO is all zeros. */
@@ -115,6 +119,27 @@ BN_MUST_USE bn_code mode_step(mode *m, const mode_call *call, bn_ledger *ledger,
 void mode_set_timeline(mode *m, bn_timeline *timeline);
 /* Waits for every step in flight. */
 BN_MUST_USE bn_code mode_drain(mode *m, bn_status *st);
+
+/* A size of windows that fused mode tried. */
+typedef struct mode_window_try {
+    size_t nodes, windows;           /* of a window, about; of a step */
+    double predicted_ns, measured_ns; /* a step, by the law and by median; 0: not measured */
+} mode_window_try;
+enum { MODE_WINDOW_TRIES = 3 };
+/* The windows of fused mode. Other modes: all zero. */
+typedef struct mode_window_choice {
+    bool chosen;             /* the mode chose NODES; else its options did */
+    bool choosing;           /* it is not done yet */
+    size_t nodes, windows;   /* 0 nodes: the whole step; of the last step; 1: one graph */
+    double whole_ns, trace_ns; /* chosen: median steps of one graph, and their tracing */
+    mode_window_try tried[MODE_WINDOW_TRIES];
+    size_t tries;
+} mode_window_choice;
+mode_window_choice mode_window(const mode *m);
+/* Nodes that are traced when window INDEX of the step's plan is submitted; 0: there is none. */
+size_t mode_window_end(const mode *m, size_t index);
+/* Ends the choice by what was measured so far: from here on steps are alike. */
+void mode_settle(mode *m);
 
 /* Counters since creation, BN_COUNTER_COUNT of them; owned by the mode. */
 const int64_t *mode_counters(const mode *m);
@@ -205,18 +230,27 @@ BN_MUST_USE bn_code mode_time_lowering(mode *m, const mode_call *call, size_t re
 
 /* ---- a step as graphs, without a runtime (plan.c) --------------------------------- */
 
-/* The graphs that lazy mode (one graph) and capture compile of a step, in order of execution. */
+/* The graphs that lazy mode (one graph), fused mode and capture compile of a step, in order of
+ * execution. */
 typedef struct mode_plan mode_plan;
 typedef struct mode_plan_graph {
     char label[64], module[80]; /* as mode_execution has them */
     size_t input_count, output_count;
+    size_t end_node; /* of the trace: the host can submit it when so many nodes are traced */
     tg_graph_cost cost;
 } mode_plan_graph;
 
-/* Traces CALL, of which only the function and its context are used, and cuts it into GRAPHS graphs.
+/* How a step is cut: into GRAPHS by phases (0: 1), or into windows of about WINDOW nodes, unless that
+ * is 0. */
+typedef struct mode_plan_cut {
+    unsigned graphs;
+    size_t window;
+} mode_plan_cut;
+
+/* Traces CALL, of which only the function and its context are used, and cuts it as CUT says.
  * The variables that it works on need no contents; they must outlive the plan. A step that reads a
  * value cannot be planned, since what it does then depends on the value: BN_NOT_SUPPORTED. */
-BN_MUST_USE bn_code mode_plan_new(const mode_call *call, unsigned graphs, tg_precision precision,
+BN_MUST_USE bn_code mode_plan_new(const mode_call *call, const mode_plan_cut *cut, tg_precision precision,
                                   mode_plan **plan, bn_status *st);
 void mode_plan_free(mode_plan *plan); /* NULL allowed */
 size_t mode_plan_count(const mode_plan *plan);

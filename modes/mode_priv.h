@@ -81,6 +81,7 @@ typedef struct mode_kind {
     const char *summary; /* a line of `bench list modes` */
     bool cuts_graphs;    /* whether options.graphs may be other than 1 */
     bool by_op;          /* whether each op is a program of its own */
+    bool windows;        /* whether options.window means anything */
 
     /*
      * Hangs the mode's hooks on m->trace; NULL: it has none, or sets them in each step. Called
@@ -126,6 +127,11 @@ typedef struct mode_kind {
      */
     void (*end)(mode *m);
 
+    /* mode_window, mode_window_end and mode_settle; NULL: the mode has no windows. */
+    void (*window)(const mode *m, mode_window_choice *choice);
+    size_t (*window_end)(const mode *m, size_t index);
+    void (*settle)(mode *m);
+
     /* mode_guard_describe; NULL: the mode has no guards. */
     bool (*guard)(const mode *m, size_t capture, size_t index, mode_guard_info *info);
 } mode_kind;
@@ -147,6 +153,7 @@ struct mode {
     bn_part part;
     uint64_t part_since;
     uint64_t part_ns[BN_PART_COUNT];
+    uint64_t wall_ns; /* of the step before */
     bn_timeline *timeline; /* NULL: nothing is noted */
 
     /* memory cache: open addressing, linear probing */
@@ -278,6 +285,8 @@ void mode_layouts_free(mode_layouts *of);
 /* "step", "forward", "backward+update": what a graph of phases is called. */
 void mode_graph_label(const unsigned group_of_phase[TG_PHASE_COUNT], const tg_graph *graph,
                       char label[64]);
+/* "window 3": what the window INDEX, from 0, is called. */
+void mode_window_label(size_t index, char label[64]);
 /* "bench_forward": a module's name in the text. */
 void mode_module_name(const char *label, char name[80]);
 /* A row called LABEL; with SHARE the one of that name, where there is one. Owned by the mode. */

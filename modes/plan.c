@@ -10,7 +10,9 @@
 
 struct mode_plan {
     tg_trace *trace; /* the graphs live in it */
-    tg_graph *const *graphs;
+    const tg_graph *const *graphs;
+    tg_windows *windows; /* NULL: it is not cut into windows */
+    const tg_graph **owned; /* GRAPHS, if it is */
     mode_plan_graph *info; /* [count] */
     size_t count;
     uint64_t trace_ns;
@@ -36,20 +38,53 @@ static uint64_t median_trace_ns(tg_trace *t, const mode_call *call)
     return ns[TRACES / 2];
 }
 
-static bn_code trace_and_cut(mode_plan *p, const mode_call *call, unsigned graphs, bn_status *st)
+/* The windows of the trace that make anything. */
+static bn_code cut_windows(mode_plan *p, size_t window, bn_status *st)
+{
+    const bn_code code = tg_trace_status(p->trace, st);
+    if (code != BN_OK)
+        return code;
+    p->windows = tg_windows_new(p->trace, window, NULL, 0);
+    const tg_graph **list = bn_zalloc(tg_windows_count(p->windows), sizeof *list);
+    for (size_t i = 0; i < tg_windows_count(p->windows); i++) {
+        const tg_graph *graph = tg_windows_graph(p->trace, p->windows, i);
+        if (graph->output_count > 0)
+            list[p->count++] = graph;
+    }
+    p->graphs = list;
+    p->owned = list;
+    return BN_OK;
+}
+
+static bn_code cut_phases(mode_plan *p, const unsigned group_of_phase[TG_PHASE_COUNT], bn_status *st)
+{
+    tg_graph *const *graphs;
+    bn_code code = tg_trace_cut(p->trace, group_of_phase, NULL, &graphs, &p->count, st);
+    if (code == BN_OK)
+        p->graphs = (const tg_graph *const *)graphs;
+    return code;
+}
+
+static bn_code trace_and_cut(mode_plan *p, const mode_call *call, const mode_plan_cut *cut,
+                             bn_status *st)
 {
     unsigned group_of_phase[TG_PHASE_COUNT];
-    bn_code code = mode_choose_cut(graphs, group_of_phase, st);
+    bn_code code = mode_choose_cut(cut->graphs ? cut->graphs : 1, group_of_phase, st);
     if (code != BN_OK)
         return code;
     p->trace_ns = median_trace_ns(p->trace, call);
-    code = tg_trace_cut(p->trace, group_of_phase, NULL, &p->graphs, &p->count, st);
+    code = cut->window ? cut_windows(p, cut->window, st) : cut_phases(p, group_of_phase, st);
     if (code != BN_OK)
         return code;
     p->info = bn_zalloc(p->count, sizeof *p->info);
     for (size_t i = 0; i < p->count; i++) {
         mode_plan_graph *info = &p->info[i];
-        mode_graph_label(group_of_phase, p->graphs[i], info->label);
+        if (cut->window)
+            mode_window_label(p->graphs[i]->group, info->label);
+        else
+            mode_graph_label(group_of_phase, p->graphs[i], info->label);
+        info->end_node = cut->window ? tg_windows_at(p->windows, p->graphs[i]->group)->end_node
+                                     : tg_trace_node_count(p->trace);
         mode_module_name(info->label, info->module);
         info->input_count = p->graphs[i]->input_count;
         info->output_count = p->graphs[i]->output_count;
@@ -58,14 +93,14 @@ static bn_code trace_and_cut(mode_plan *p, const mode_call *call, unsigned graph
     return BN_OK;
 }
 
-bn_code mode_plan_new(const mode_call *call, unsigned graphs, tg_precision precision,
+bn_code mode_plan_new(const mode_call *call, const mode_plan_cut *cut, tg_precision precision,
                       mode_plan **plan, bn_status *st)
 {
     mode_plan *p = bn_zalloc(1, sizeof *p);
     *plan = NULL;
     p->trace = tg_trace_new();
     tg_trace_set_precision(p->trace, precision);
-    bn_code code = trace_and_cut(p, call, graphs ? graphs : 1, st);
+    bn_code code = trace_and_cut(p, call, cut, st);
     if (code != BN_OK) {
         mode_plan_free(p);
         return bn_context(st, "planning the step");
@@ -79,6 +114,8 @@ void mode_plan_free(mode_plan *plan)
     if (!plan)
         return;
     tg_trace_free(plan->trace);
+    tg_windows_free(plan->windows);
+    free(plan->owned);
     free(plan->info);
     free(plan);
 }

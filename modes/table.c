@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define MODES(X) X(mode_eager) X(mode_lazy) X(mode_captured)
+#define MODES(X) X(mode_eager) X(mode_lazy) X(mode_fused) X(mode_captured)
 
 #define X(kind) extern const mode_kind kind;
 MODES(X)
@@ -20,7 +20,7 @@ bool mode_describe(size_t index, mode_info *info)
     if (index >= KIND_COUNT)
         return false;
     *info = (mode_info){kinds[index]->name, kinds[index]->summary, kinds[index]->cuts_graphs,
-                        kinds[index]->by_op};
+                        kinds[index]->by_op, kinds[index]->windows};
     return true;
 }
 

@@ -99,7 +99,7 @@ void cli_pass(cli_rest *rest, const char *bytes, size_t length);
 
 #define CLI_MAX_REPEATS 32   /* of an option NAME=VALUE */
 #define CLI_MAX_PATHS   4096 /* files given by repeating one option */
-#define CLI_MAX_ITEMS   64   /* of a list with commas */
+#define CLI_MAX_ITEMS   48   /* of a list with commas */
 #define CLI_ITEM_BYTES  256  /* of an item, its terminating zero included */
 
 /* A value of a list. */
@@ -159,6 +159,7 @@ typedef struct cli_option {
     size_t offset;        /* of its member in the struct of options */
     const char *fallback; /* its default, as on the command line; NULL: zero */
     double least, most;   /* of numbers; MOST, of whole numbers only, 0: no limit */
+    const char *zero;     /* of CLI_NUMBERS: a word for 0; NULL: there is none */
     const char *text;     /* for --help */
     void (*more)(bn_text *out); /* appends the end of it, known as the program runs; NULL: none */
     /* Known values, "a, b", for completion and suggestions: constant, or appended to OUT as the

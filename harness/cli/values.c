@@ -17,19 +17,23 @@ static bool is_number(const cli_option *row, const char *text, int64_t *number)
 {
     char *end;
     errno = 0;
-    const long long n = strtoll(text, &end, 10);
+    const bool is_word = row->zero && strcmp(text, row->zero) == 0;
+    const long long n = is_word ? 0 : strtoll(text, &end, 10);
     *number = n;
+    if (is_word)
+        return true;
     return !errno && !*end && end != text && (double)n >= row->least &&
            (row->most == 0 || (double)n <= row->most);
 }
 
-/* "from 1", "from 0 to 1000". */
+/* "from 1", "from 0 to 1000", "from 0 to 1000 or auto". */
 static const char *range_of(const cli_option *row, char text[64])
 {
+    const char *word = row->zero ? row->zero : "", *or_else = row->zero ? " or " : "";
     if (row->most > 0)
-        snprintf(text, 64, "from %.0f to %.0f", row->least, row->most);
+        snprintf(text, 64, "from %.0f to %.0f%s%s", row->least, row->most, or_else, word);
     else
-        snprintf(text, 64, "from %.0f", row->least);
+        snprintf(text, 64, "from %.0f%s%s", row->least, or_else, word);
     return text;
 }
 

@@ -66,9 +66,17 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
     for (size_t i = 0; mode_describe(i, &info); i++)
         if (info.by_op && (cli_list_has(modes, info.name) || cli_list_has(modes, "all")))
             return bn_fail(st, BN_INVALID,
-                           "--mode: estimates are of lazy and capture; in %s mode each op is a "
+                           "--mode: estimates are of lazy, fused and capture; in %s mode each op is a "
                            "program of its own",
                            info.name);
+    const cli_list *windows = &o->matrix.axis[RES_AXIS_WINDOW];
+    bool automatic = windows->count == 0;
+    for (size_t i = 0; i < windows->count; i++)
+        automatic = automatic || windows->value[i].number == 0;
+    if (automatic && (cli_list_has(modes, "fused") || cli_list_has(modes, "all")))
+        return bn_fail(st, BN_INVALID,
+                       "--mode fused: --window auto is found by measuring steps; an estimate needs a "
+                       "number, such as --window 512");
     return BN_OK;
 }
 
@@ -151,7 +159,7 @@ static size_t count_graphs(const command *c)
 {
     size_t graphs = json_array_size(json_object_get(c->request, "programs"));
     for (size_t i = 0; i < c->count && !c->request; i++)
-        graphs += (size_t)c->list[i].what.graphs;
+        graphs += (size_t)c->list[i].what.graphs; /* of windows one: the step adds the others */
     return graphs * c->options->topologies.count;
 }
 
@@ -345,7 +353,8 @@ const cli_command estimate_command = {
                         JOB_AXIS_BIT(SEQ) | JOB_AXIS_BIT(OPTIMIZER) | JOB_AXIS_BIT(DROPOUT) |
                         JOB_AXIS_BIT(DTYPE) | JOB_AXIS_BIT(LAYOUT) | JOB_AXIS_BIT(SCAN) |
                         JOB_AXIS_BIT(MODE) | JOB_AXIS_BIT(GRAPHS) | JOB_AXIS_BIT(REMAT) |
-                        JOB_AXIS_BIT(OFFLOAD) | JOB_AXIS_BIT(LAYOUTS)},
+                        JOB_AXIS_BIT(OFFLOAD) | JOB_AXIS_BIT(LAYOUTS) | JOB_AXIS_BIT(WINDOW) |
+                        JOB_AXIS_BIT(TRACE_COST)},
                {.table = job_recorded_table,
                 .offset = AT(matrix.recorded),
                 .rows = JOB_RECORDED_FOLDER | JOB_RECORDED_STEP},

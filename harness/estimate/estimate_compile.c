@@ -119,6 +119,8 @@ static void add_line(estimate_run *run, const estimate_task *task, const estimat
     json_object_set_new(line, "offload_bytes", json_integer((json_int_t)p->offloaded));
     json_object_set_new(line, "trace_ns",
                         p->trace_ns ? json_integer((json_int_t)p->trace_ns) : json_null());
+    json_object_set_new(line, "submitted_ns",
+                        p->trace_ns ? json_real(p->submitted_ns) : json_null());
     estimate_time_line(line);
     json_array_append_new(run->lines, line);
     if (strcmp(class, ESTIMATE_OK) != 0) {

@@ -161,6 +161,21 @@ double estimate_sum_ms(const json_t *lines, size_t first, size_t end)
     return sum;
 }
 
+double estimate_wall_ms(const json_t *lines, size_t first, size_t end)
+{
+    double ends = 0;
+    for (size_t i = first; i < end; i++) {
+        const json_t *line = json_array_get(lines, i);
+        const json_t *submitted = json_object_get(line, "submitted_ns");
+        const double ms = estimate_ms(line);
+        if (ms < 0 || !json_is_number(submitted))
+            return -1;
+        const double begins = json_number_value(submitted) / 1e6;
+        ends = (begins > ends ? begins : ends) + ms * estimate_times(line);
+    }
+    return ends;
+}
+
 const char *estimate_class(const json_t *lines, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++)

@@ -22,6 +22,8 @@
  *   nodes, flops, text_bytes  of ours; of recorded programs 0 and null, but for the bytes
  *   times_a_step            how often the step executes it
  *   trace_ns                of this host, to trace the whole step; null of recorded programs
+ *   submitted_ns            tracing before the host can submit the graph, by TRACE_NS and the
+ *                           emulated cost of a node; 0 in capture; null of recorded programs
  *   recorded                the recording, as in a request (jobs.h); or absent
  *   class, message          "ok", or why there is no estimate
  *   cached                  it was compiled before
@@ -112,6 +114,10 @@ bool estimate_is_recorded(const res_experiment *what);
  * step executes it; -1: one is unknown. */
 double estimate_ms(const json_t *line);
 double estimate_sum_ms(const json_t *lines, size_t first, size_t end);
+/* When the device has done the step of LINES from FIRST to END, in ms since the host began to trace it:
+ * it works on each graph once that is traced and the one before is done. -1: unknown. What a call and
+ * the start of an execution take is not in it. */
+double estimate_wall_ms(const json_t *lines, size_t first, size_t end);
 /* The class of the first of the lines from FIRST to END that has no estimate; else ESTIMATE_OK. */
 const char *estimate_class(const json_t *lines, size_t first, size_t end);
 /* FIRST, unless it is NULL, and LIST, which ends with NULL, as an array (new reference). */
@@ -192,6 +198,7 @@ typedef struct estimate_program {
     double flops;       /* as bench counts them; NaN: unknown */
     double offloaded;   /* bytes that the text offloads to the host's memory */
     uint64_t trace_ns;  /* of this host, to trace the whole step; 0: it was not traced */
+    double submitted_ns; /* tracing before the host can submit it; 0 in captured steps */
     int64_t times;      /* executions a step */
     const char *format; /* "mlir", "hlo" */
     const char *text;   /* NULL: it is in the file PATH, which has the DIGEST */

@@ -67,7 +67,8 @@ static bn_code begin(step *s, bn_status *st)
         return code;
     const mode_call call = {.function = model_step, .context = s->instance};
     job_experiment_fill(model_get_options(s->instance), &s->what);
-    code = mode_plan_new(&call, (unsigned)e->what.graphs, TG_PRECISION_DEFAULT, &s->plan, st);
+    code = mode_plan_new(&call, &(mode_plan_cut){(unsigned)e->what.graphs, (size_t)e->what.window},
+                         TG_PRECISION_DEFAULT, &s->plan, st);
     if (code != BN_OK)
         return code;
     s->count = mode_plan_count(s->plan);
@@ -90,8 +91,18 @@ static void set_title(step *s, const char *graph)
     char title[ESTIMATE_TITLE];
     estimate_step_title(&s->what, title, sizeof title);
     snprintf(s->title, sizeof s->title, "%.*s, %s %d, %.*s, on %.*s%s", BN_FIT(title, 300),
-             s->what.mode, s->what.graphs, BN_FIT(graph, 60), BN_FIT(s->task->topology, 90),
+             s->what.mode, s->what.window ? s->what.window : s->what.graphs, BN_FIT(graph, 60), BN_FIT(s->task->topology, 90),
              is_automatic(s) ? ", layouts auto" : "");
+}
+
+/* Tracing before the host can submit GRAPH. A captured step is not traced. */
+static double submitted_ns(const step *s, const mode_plan_graph *graph)
+{
+    const size_t last = mode_plan_count(s->plan) - 1;
+    const double nodes = (double)mode_plan_describe(s->plan, last)->end_node;
+    const double node_ns =
+        (double)mode_plan_trace_ns(s->plan) / nodes + s->task->experiment->what.trace_cost_ns;
+    return strcmp(s->what.mode, "capture") == 0 ? 0 : node_ns * (double)graph->end_node;
 }
 
 static void do_graph(step *s, size_t graph)
@@ -110,6 +121,7 @@ static void do_graph(step *s, size_t graph)
                                       .flops = info->cost.flops,
                                       .offloaded = info->cost.offloaded,
                                       .trace_ns = mode_plan_trace_ns(s->plan),
+                                      .submitted_ns = submitted_ns(s, info),
                                       .times = 1,
                                       .format = "mlir",
                                       .text = text.data,
@@ -124,6 +136,8 @@ bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *s
     bn_status failure = {.code = BN_OK};
     set_title(&s, "step");
     bn_code code = begin(&s, &failure);
+    if (code == BN_OK && s.what.window)
+        run->of += s.count - 1;
     for (size_t i = 0; code == BN_OK && i < s.count && !job_interrupted(); i++) {
         run->number++;
         do_graph(&s, i);

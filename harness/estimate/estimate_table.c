@@ -99,8 +99,8 @@ static void put_mode(json_t *row, const json_t *line)
         res_sheet_put(row, "recorded");
         return;
     }
-    res_sheet_put(row, "%s %d%s", known ? what.mode : "", known ? what.graphs : 0,
-                  automatic ? " auto" : "");
+    res_sheet_put(row, "%s %d%s", known ? what.mode : "",
+                  !known ? 0 : what.window ? what.window : what.graphs, automatic ? " auto" : "");
 }
 
 /* "update"; "jit_update, 4 a step"; "all" of the whole step. */
@@ -135,6 +135,10 @@ static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whol
     put_graph(row, line, whole);
     put_cycles(row, cycles, class);
     put_ms(row, !ok ? -1 : whole ? estimate_sum_ms(lines, first, end) : estimate_ms(line));
+    if (whole || json_integer_value(json_object_get(line, "of")) == 1)
+        put_ms(row, ok ? estimate_wall_ms(lines, first, end) : -1);
+    else
+        json_array_append_new(row, json_string(""));
     put_share(row, copies, cycles);
     put_amount(row, whole ? -1 : estimate_figure(line, "memory", "argument"), "B");
     put_amount(row, estimate_largest(lines, first, end, "memory", "temp"), "B");
@@ -156,6 +160,7 @@ static void text_table(const json_t *lines, res_format format, bn_text *out)
                                                {"graph", false},
                                                {"estimated Mcycles", true},
                                                {"estimated ms", true},
+                                               {"with tracing", true},
                                                {"copies", true},
                                                {"arguments", true},
                                                {"temporaries", true},

@@ -247,6 +247,24 @@ static void order_axes(expansion *x)
                 x->order[count++] = (res_axis_id)i;
 }
 
+/* Whether LIST has more than the default, which other modes have as well. */
+static bool says_windows(const cli_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->value[i].number)
+            return true;
+    return false;
+}
+
+static bool any_has_windows(const cli_list *modes)
+{
+    mode_info info;
+    for (size_t i = 0; i < modes->count; i++)
+        if (mode_describe_named(modes->value[i].word, &info) && info.windows)
+            return true;
+    return false;
+}
+
 static bn_code check_lists(expansion *x, bn_status *st)
 {
     const job_matrix *m = x->matrix;
@@ -260,6 +278,8 @@ static bn_code check_lists(expansion *x, bn_status *st)
                          st) != BN_OK)
             return st->code;
     }
+    if (says_windows(&m->axis[RES_AXIS_WINDOW]) && !any_has_windows(&x->lists[RES_AXIS_MODE]))
+        return bn_fail(st, BN_INVALID, "--window is for --mode fused");
     if (x->lists[RES_AXIS_BUCKETS].value[0].number)
         cli_list_set(&x->lists[RES_AXIS_LENGTHS], "varying");
     if (!bn_is_choice(m->how.device_time, JOB_DEVICE_TIMES))
@@ -340,6 +360,12 @@ static model_info model_info_of(const char *name)
     return info;
 }
 
+static bool mode_has_windows(const char *name)
+{
+    mode_info info;
+    return mode_describe_named(name, &info) && info.windows;
+}
+
 static void fill_experiment(const expansion *x, job_experiment *e)
 {
     const job_matrix *m = x->matrix;
@@ -351,6 +377,8 @@ static void fill_experiment(const expansion *x, job_experiment *e)
         if (x->lists[i].count)
             res_axis_set_value(&res_axes[i], value->word, value->number, &e->what);
     }
+    if (!mode_has_windows(e->what.mode))
+        e->what.window = 0;
     if (!m->request && model_info_of(e->what.model).always_varies)
         snprintf(e->what.lengths, sizeof e->what.lengths, "varying");
     settings_text(m, e->what.runtime, e->what.settings, sizeof e->what.settings);
@@ -457,7 +485,7 @@ static const char *why_not(const res_experiment *w, const res_experiment *last, 
         snprintf(text, size,
                  "only training steps in capture mode are cut into %d graphs, not %s %s", w->graphs,
                  w->phase, w->mode);
-    else if (w->graphs == 1 && strcmp(w->layouts, "auto") == 0)
+    else if (w->graphs == 1 && strcmp(w->layouts, "auto") == 0 && !mode_has_windows(w->mode))
         snprintf(text, size,
                  "a step of one graph passes nothing to another, so no --layouts auto in %s %s; "
                  "--graphs 5 cuts a captured training step",
@@ -540,6 +568,9 @@ static bn_code combine(expansion *x, job_experiment *list, size_t *count, bn_tex
         const res_experiment *last = *count ? &list[*count - 1].what : NULL;
         char note[300];
         fill_experiment(x, &list[*count]);
+        /* Modes without windows run once, however many sizes of windows there are. */
+        if (x->at[RES_AXIS_WINDOW] > 0 && !mode_has_windows(list[*count].what.mode))
+            continue;
         if (x->matrix->request ||
             (!job_framework_refuses(x->matrix, &list[*count].what, why, sizeof why) &&
              !why_not(&list[*count].what, last, why, sizeof why))) {

@@ -80,7 +80,8 @@ static cli_option axis_row(const res_axis *axis)
                 : axis->field.kind == RES_KIND_TEXT ? CLI_NAMES
                                                     : CLI_NUMBERS,
         .offset = files ? AT(inputs) : AT(axis) + (size_t)axis->id * sizeof(cli_list),
-        .fallback = files ? NULL : axis->usual,
+        .fallback = files ? NULL : axis->zero ? axis->zero : axis->usual,
+        .zero = axis->zero,
         .least = axis->least,
         .most = axis->most,
         .text = axis->help,

@@ -296,7 +296,9 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
         write_graphs(m);
         worker_timeline_profile(m);
         put_tracing(g, m);
-        json_t *batches = worker_feed_to_json(m->s.feed);
+        json_t *window = worker_window_to_json(m), *batches = worker_feed_to_json(m->s.feed);
+        if (window)
+            res_provenance_set(m->record, RES_PROV_WINDOW, window);
         if (batches)
             res_provenance_set(m->record, RES_PROV_BATCHES, batches);
         explain_member(g, m);

@@ -71,6 +71,9 @@ typedef struct worker_group {
 
 /* ---- warm-up (warmup.c) ------------------------------------------------------------- */
 
+/* The size of the windows of M's mode, and how it was chosen in the warm-up (new reference); NULL: the
+ * mode has none. */
+json_t *worker_window_to_json(const worker_member *m);
 /* Runs M's steps until they are steady, at most its experiment's warmup, and drains the mode.
  * Fills WARM_NS, WARM, STEP_NS, WARMUP_NS and COMPILE_NS, and the record's member "warmup". */
 BN_MUST_USE bn_code worker_warm_up(worker_member *m, bn_status *st);

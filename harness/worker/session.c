@@ -198,6 +198,7 @@ bn_code worker_session_model(worker_session *s, const worker_session_options *o,
     network.keep_stages = o->keep_stages;
     mode_options options = worker_mode_options(e);
     options.graphs = (unsigned)w->graphs;
+    options.window = (size_t)w->window;
     options.precision = o->precision;
     options.trace_cost_ns = (uint64_t)w->trace_cost_ns;
     worker_send_progress("preparing", 0, 0);

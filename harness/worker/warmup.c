@@ -70,6 +70,36 @@ static bn_code end_steps(worker_member *m, bn_status *st)
     return code;
 }
 
+/* Steps that are left for programs of the chosen size of windows. */
+enum { AFTER_CHOICE = 4 };
+
+static json_t *number_or_null(double value)
+{
+    return value > 0 ? json_real(value) : json_null();
+}
+
+json_t *worker_window_to_json(const worker_member *m)
+{
+    const mode_window_choice choice = mode_window(m->s.mode);
+    mode_info info;
+    if (!mode_describe_named(m->e.what.mode, &info) || !info.windows)
+        return NULL;
+    json_t *tried = json_array();
+    for (size_t i = 0; i < choice.tries; i++)
+        json_array_append_new(
+            tried, json_pack("{sI sI so so}", "nodes", (json_int_t)choice.tried[i].nodes, "windows",
+                             (json_int_t)choice.tried[i].windows, "predicted_ns",
+                             number_or_null(choice.tried[i].predicted_ns), "measured_ns",
+                             number_or_null(choice.tried[i].measured_ns)));
+    json_t *ends = json_array();
+    for (size_t i = 0, end; (end = mode_window_end(m->s.mode, i)); i++)
+        json_array_append_new(ends, json_integer((json_int_t)end));
+    return json_pack("{sb sI sI so so so so}", "chosen", (int)choice.chosen, "nodes",
+                     (json_int_t)choice.nodes, "windows", (json_int_t)choice.windows, "whole_ns",
+                     number_or_null(choice.whole_ns), "trace_ns", number_or_null(choice.trace_ns),
+                     "ends", ends, "tried", tried);
+}
+
 bn_code worker_warm_up(worker_member *m, bn_status *st)
 {
     const size_t most = (size_t)m->e.how.warmup;
@@ -87,6 +117,8 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
     for (m->warm = 0; m->warm < most && !*stationary && code == BN_OK; m->warm++) {
         worker_send_progress(m->warm ? "warm-up" : "compiling", (int64_t)m->warm, (int64_t)most);
         bn_ledger ledger;
+        if (m->warm + AFTER_CHOICE >= most)
+            mode_settle(m->s.mode);
         int64_t before = worker_programs_made(&m->s);
         const uint64_t begin = m->timeline ? bn_now_ns() : 0;
         if (m->timeline)
@@ -98,7 +130,8 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
         m->compile_ns += ledger.part_ns[BN_PART_COMPILE];
         m->lower_ns += ledger.part_ns[BN_PART_LOWER];
         compiled[m->warm] = worker_programs_made(&m->s) - before;
-        *stationary = code == BN_OK && worker_warm(m->warm_ns, compiled, m->warm + 1);
+        *stationary = code == BN_OK && !mode_window(m->s.mode).choosing &&
+                      worker_warm(m->warm_ns, compiled, m->warm + 1);
     }
     json_t *compiles = json_array();
     for (size_t i = 0; i < m->warm; i++)

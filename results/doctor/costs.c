@@ -54,6 +54,11 @@ bool res_cost_in_flight(const res_process *p)
     return p->record && p->record->experiment.in_flight > 1;
 }
 
+bool res_cost_hides(const res_process *p)
+{
+    return p->record && res_hides_tracing(&p->record->experiment);
+}
+
 double res_cost_exposed(const res_process *p, bn_part other)
 {
     const bn_part parts[] = {BN_PART_BIND, BN_PART_DISPATCH, BN_PART_WAIT, other};
@@ -66,21 +71,11 @@ double res_cost_lesser(double a, double b)
     return isnan(a) || isnan(b) ? (double)NAN : fmin(a, b);
 }
 
-double res_cost_not_hidden(const res_process *p, double own_ns)
-{
-    static const bn_part wait = BN_PART_WAIT;
-    const double wall_ns = p->measures.wall_ns, device_ns = res_cost_device(p);
-    if (isnan(device_ns))
-        return own_ns;
-    return res_cost_lesser(
-        own_ns, wall_ns - fmax(device_ns, wall_ns - own_ns - res_cost_median(p, &wait, 1)));
-}
-
 double res_cost_behind_executions(const res_process *p, bn_part part, double own_ns)
 {
     const res_measures *m = &p->measures;
-    if (res_cost_in_flight(p) || isnan(m->overhead_ns) || isnan(res_cost_device(p)))
-        return res_cost_not_hidden(p, own_ns);
+    if (res_cost_hides(p) || isnan(m->overhead_ns) || isnan(res_cost_device(p)))
+        return res_not_hidden(p, own_ns);
     return res_cost_lesser(own_ns, res_cost_exposed(p, part) - m->executions * m->overhead_ns);
 }
 
@@ -89,8 +84,8 @@ double res_cost_breaks(const res_process *p)
     static const bn_part read = BN_PART_READ;
     const res_measures *m = &p->measures;
     const double own_ns = res_cost_median(p, &read, 1);
-    if (!p->record || res_cost_in_flight(p) || isnan(m->overhead_ns) || isnan(res_cost_device(p)))
-        return res_cost_not_hidden(p, own_ns);
+    if (!p->record || res_cost_hides(p) || isnan(m->overhead_ns) || isnan(res_cost_device(p)))
+        return res_not_hidden(p, own_ns);
     const double more = fmin(res_counter_a_step(p->record, BN_COUNTER_GRAPH_BREAKS),
                              res_executions_added(p->record));
     return res_cost_lesser(own_ns + more * m->overhead_ns,

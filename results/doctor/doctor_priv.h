@@ -58,16 +58,16 @@ double res_cost_mean_wall(const res_process *process);
 double res_cost_device(const res_process *process);
 double res_cost_device_of_row(const res_speedup_row *row);
 bool res_cost_in_flight(const res_process *process);
+/* Whether the device may work while the host traces: res_hides_tracing. */
+bool res_cost_hides(const res_process *process);
 /* NaN where either is. */
 double res_cost_lesser(double a, double b);
 /* The time beyond the device's work of the parts in which a step calls the plugin and waits for it,
  * and of OTHER where it is one more. Where nothing is hidden these are the overheads of all
  * executions, and OTHER. */
 double res_cost_exposed(const res_process *process, bn_part other);
-/* The saving of a step with others in flight without OWN_NS of the host: as far as the device does
- * not work meanwhile. */
-double res_cost_not_hidden(const res_process *process, double own_ns);
-/* The same of OWN_NS in PART, which a step spends once its executions are submitted. */
+/* What a step saves without OWN_NS in PART, which it spends once its executions are submitted: as far
+ * as the device does not work meanwhile. */
 double res_cost_behind_executions(const res_process *process, bn_part part, double own_ns);
 /* The cost of breaks of a step: the host takes values in READ, in which it waits for the device,
  * too, and there may be executions more. Where no device time is known, all of READ. */

@@ -14,7 +14,7 @@ static double cost(const res_process *p)
 static double is_awaited(const res_speedup_row *row)
 {
     return !res_computes_values(row->record) && isfinite(row->figures.overhead.value.estimate) &&
-           row->record->experiment.in_flight <= 1;
+           !res_hides_tracing(&row->record->experiment);
 }
 
 static void put_subject(const res_doctor_finding *c, bn_text *out)

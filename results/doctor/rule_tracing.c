@@ -9,7 +9,7 @@
 static double cost(const res_process *p)
 {
     const double own_ns = p->measures.trace_ns;
-    return res_cost_in_flight(p) ? res_cost_not_hidden(p, own_ns) : own_ns;
+    return res_cost_hides(p) ? res_not_hidden(p, own_ns) : own_ns;
 }
 
 /* A captured step is traced only where its guards fail. In eager mode the calls of ops are the
@@ -27,7 +27,7 @@ static double nodes_traced(const res_speedup_row *row)
 
 static bool may_hide(const res_speedup_row *row)
 {
-    return row->record->experiment.in_flight > 1;
+    return res_hides_tracing(&row->record->experiment);
 }
 
 /* Of a captured step: the value that differs. */
@@ -94,7 +94,8 @@ static void put_advice(const res_doctor_finding *c, const res_experiment *e, bn_
     res_scope_put(c, e, "tracing", out);
     if (isfinite(c->hidden_ns))
         bn_text_printf(out,
-                       " Steps in flight (--in-flight 2) hide up to %s of it behind the device.",
+                       " Steps in flight (--in-flight 2) or windows (--mode fused) hide up to %s of it "
+                       "behind the device.",
                        res_time(c->hidden_ns).text);
 }
 

@@ -171,6 +171,12 @@ res_figures res_record_figures(const res_record *record);
 /* DEVICE_NS, the device time of a step of EXPERIMENT by probes or a profile. These are of one
  * batch. So it is NaN where steps have batches of several lengths. */
 double res_device_of_steps(const res_experiment *experiment, double device_ns);
+/* What a step of PROCESS would be shorter by without OWN_NS of the host: as far as the device does not
+ * work meanwhile. All of it where the device time is unknown; NaN where OWN_NS is. */
+double res_not_hidden(const res_process *process, double own_ns);
+/* Of its tracing, what the device hides: the step would not be shorter by it. NaN where the device
+ * time is unknown, 0 where nothing can be hidden. */
+double res_trace_hidden(const res_process *process);
 /* The figures of one execution of a record: bounds are within its process. */
 typedef struct res_execution_shown {
     res_interval device, overhead;

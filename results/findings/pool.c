@@ -242,6 +242,30 @@ double res_device_of_steps(const res_experiment *experiment, double device_ns)
     return has_one_length(experiment) ? device_ns : (double)NAN;
 }
 
+double res_not_hidden(const res_process *p, double own_ns)
+{
+    static const bn_part part = BN_PART_WAIT;
+    const double wall_ns = p->measures.wall_ns;
+    const double device_ns =
+        p->record ? res_device_of_steps(&p->record->experiment, p->measures.device_ns) : (double)NAN;
+    if (isnan(device_ns))
+        return own_ns;
+    const double wait_ns =
+        res_has_ledger(p->record) ? res_part_median(p->record, &part, 1) : (double)NAN;
+    const double left_ns = wall_ns - fmax(device_ns, wall_ns - own_ns - wait_ns);
+    return isnan(own_ns) || isnan(left_ns) ? (double)NAN : fmin(own_ns, left_ns);
+}
+
+double res_trace_hidden(const res_process *p)
+{
+    const double own_ns = p->measures.trace_ns;
+    if (!p->record || !res_hides_tracing(&p->record->experiment))
+        return 0;
+    if (isnan(res_device_of_steps(&p->record->experiment, p->measures.device_ns)))
+        return (double)NAN;
+    return own_ns - fmax(0, res_not_hidden(p, own_ns));
+}
+
 /* Whether each step of EXPERIMENT takes at least the device time of SOURCE. By probes: where it
  * waits for its executions, on a batch as long as that of the probes. By a recording always: its
  * executions came one after another in the steps. But their times are medians of programs, whose

@@ -279,12 +279,20 @@ bool res_is_awaited(const res_experiment *e)
     return strcmp(e->dispatch, "awaited") == 0;
 }
 
+bool res_hides_tracing(const res_experiment *e)
+{
+    return !res_is_awaited(e) && (e->in_flight > 1 || strcmp(e->mode, "fused") == 0);
+}
+
 res_way_words res_way_of(const res_experiment *e)
 {
     const bool ours = res_is_ours(e);
     res_way_words words;
-    snprintf(words.text, sizeof words.text, "%s%s%s%s", ours ? "" : e->front_end, ours ? "" : " ",
-             e->mode, res_is_awaited(e) ? " awaited" : "");
+    char window[16] = "";
+    if (e->window)
+        snprintf(window, sizeof window, " %d", e->window);
+    snprintf(words.text, sizeof words.text, "%s%s%s%s%s", ours ? "" : e->front_end, ours ? "" : " ",
+             e->mode, window, res_is_awaited(e) ? " awaited" : "");
     return words;
 }
 

@@ -71,6 +71,7 @@ typedef struct res_axis {
     const char *ranks;  /* the order of values in tables; NULL: by number or by letters */
     const char *usual;  /* where nothing is said */
     double least, most; /* of numbers */
+    const char *zero;   /* a word for 0 on the command line; NULL: there is none */
     /* On the command line, and in suites. */
     const char *option, *argument, *help; /* NULL: it is no option */
     bool all;                             /* the word "all" stands for each value */
@@ -140,6 +141,9 @@ bool res_is_ours(const res_experiment *e);
 bool res_is_one_way(const res_experiment *a, const res_experiment *b);
 /* Whether each execution of E's steps is awaited before the next one (--dispatch awaited). */
 bool res_is_awaited(const res_experiment *e);
+/* Whether the host traces while the device works, within a step of E or between steps: then tracing
+ * may be hidden. */
+bool res_hides_tracing(const res_experiment *e);
 /* How E's steps run, in words: "capture", "capture awaited", and of another front end than bench
  * "jax capture". */
 #define RES_WAY_BYTES (RES_TEXT + 32)

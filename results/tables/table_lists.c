@@ -156,6 +156,10 @@ static void list_ledger(const res_speedup_row *of, json_t *rows)
         snprintf(key, sizeof key, "%s_mean_ns", bn_part_name(part));
         json_object_set_new(row, key, res_json_real(mean));
     }
+    for (size_t i = 0; i < of->pool.count; i++)
+        room[i] = res_trace_hidden(&of->pool.list[i]);
+    json_object_set_new(row, "trace_hidden_ns",
+                        res_json_real(res_pool_over(&of->pool, room, true).value.estimate));
     json_object_set_new(row, "sum_ns", res_json_real(sum));
     json_object_set_new(row, "sum_mean_ns", res_json_real(mean_sum));
     res_json_interval(row, "wall", of->figures.wall.value);
@@ -236,7 +240,9 @@ static const res_column execution_columns[] = {
     {NULL, NULL, RES_CELL_TEXT, false}};
 
 #define X(upper, lower, text) {#lower, #lower, RES_CELL_PART, false},
-static const res_column ledger_columns[] = {BN_LEDGER_PARTS(X){"sum", "sum", RES_CELL_TIME, false},
+static const res_column ledger_columns[] = {BN_LEDGER_PARTS(X)
+                                            {"trace_hidden", "of trace hidden", RES_CELL_PART, false},
+                                            {"sum", "sum", RES_CELL_TIME, false},
                                             {"wall", "wall", RES_CELL_TIME, false},
                                             {"wall", "95 %", RES_CELL_RANGE, false},
                                             {"processes", "processes", RES_CELL_COUNT, true},

@@ -13,7 +13,7 @@
 
 #define NOWHERE UINT32_MAX
 
-static tg_graph *graph_new(tg_trace *t, size_t inputs, size_t outputs)
+tg_graph *tg_graph_new(tg_trace *t, size_t inputs, size_t outputs)
 {
     tg_graph *g = bn_arena_zalloc(t->arena, sizeof *g);
     g->trace = t;
@@ -25,23 +25,30 @@ static tg_graph *graph_new(tg_trace *t, size_t inputs, size_t outputs)
     return g;
 }
 
-/* The trace so far, what this graph puts out, and whose memory it takes over. */
-static void graph_hash(tg_graph *g)
+/* H with COUNT numbers joined, which VALUES' ids are, each with one of DONORS, unless that is NULL. */
+static tg_hash absorb_values(tg_hash h, tg_tensor *const *values, const int32_t *donors,
+                             size_t count)
 {
-    uint32_t head[4] = {g->group, (uint32_t)g->input_count, (uint32_t)g->output_count,
-                        (uint32_t)g->first_node};
-    tg_hash h = tg_hash_absorb(tg_trace_hash(g->trace), head, sizeof head);
     uint32_t chunk[64];
     size_t n = 0;
-    for (size_t i = 0; i < g->output_count; i++) {
-        chunk[n++] = g->outputs[i]->id;
-        chunk[n++] = (uint32_t)g->donor[i];
-        if (n == 64 || i + 1 == g->output_count) {
+    for (size_t i = 0; i < count; i++) {
+        chunk[n++] = values[i]->id;
+        chunk[n++] = donors ? (uint32_t)donors[i] : 0;
+        if (n == 64 || i + 1 == count) {
             h = tg_hash_absorb(h, chunk, n * sizeof *chunk);
             n = 0;
         }
     }
-    g->hash = h;
+    return h;
+}
+
+void tg_graph_set_hash(tg_graph *g, bool with_inputs)
+{
+    uint32_t head[4] = {g->group, (uint32_t)g->input_count, (uint32_t)g->output_count,
+                        (uint32_t)g->first_node};
+    tg_hash h = tg_hash_absorb(tg_trace_hash(g->trace), head, sizeof head);
+    h = absorb_values(h, g->outputs, g->donor, g->output_count);
+    g->hash = with_inputs ? absorb_values(h, g->inputs, NULL, g->input_count) : h;
 }
 
 static bool is_unchanged(const tg_variable *v)
@@ -51,7 +58,7 @@ static bool is_unchanged(const tg_variable *v)
 
 static tg_graph *cut_whole(tg_trace *t)
 {
-    tg_graph *g = graph_new(t, t->input_count, t->assigned_count);
+    tg_graph *g = tg_graph_new(t, t->input_count, t->assigned_count);
     g->first_phase = 0;
     g->last_phase = TG_PHASE_COUNT - 1;
     g->input_count = t->input_count;
@@ -64,7 +71,7 @@ static tg_graph *cut_whole(tg_trace *t)
         g->donor[g->output_count] = v->entry ? (int32_t)v->input : -1;
         g->outputs[g->output_count++] = v->current;
     }
-    graph_hash(g);
+    tg_graph_set_hash(g, false);
     return g;
 }
 
@@ -80,6 +87,7 @@ typedef struct cut {
     uint8_t *is_input;   /* [value] of the graph in hand */
     tg_tensor **outputs; /* of all groups, in the order in which they were found */
     tg_tensor **target;  /* [output] the variable that it is assigned to, or NULL */
+    uint32_t *made_by;   /* [output] the group that has it as a result */
     size_t output_count;
 } cut;
 
@@ -93,6 +101,7 @@ static void cut_begin(cut *c)
     c->needed = bn_arena_alloc(t->arena, t->node_count + 1);
     c->outputs = bn_arena_alloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
     c->target = bn_arena_zalloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
+    c->made_by = bn_arena_alloc(t->arena, (values + t->assigned_count) * sizeof *c->made_by);
     memset(c->output_group, 0xff, values * sizeof *c->output_group);
     memset(c->last_user, 0xff, values * sizeof *c->last_user);
 }
@@ -113,6 +122,7 @@ static void add_output(cut *c, tg_tensor *value, uint32_t group)
     if (value->materialized || value->node->variable || c->output_group[value->id] != NOWHERE)
         return;
     c->output_group[value->id] = group;
+    c->made_by[c->output_count] = group;
     c->outputs[c->output_count++] = value;
 }
 
@@ -123,25 +133,31 @@ static uint32_t group_computing(const cut *c, const tg_tensor *value, uint32_t l
     return in_segment(c, value->node) ? group_of(c, value->node) : last;
 }
 
-/* New contents of variables. Two variables with one value take an output each,
- * since each owns its memory. */
-static bn_code add_assigned_outputs(cut *c, uint32_t last, bn_status *st)
+/* New contents of variables. Two variables with one value take an output each, since each owns its
+ * memory; another variable's contents pass through the last group, which copies them. */
+static void add_assigned_outputs(cut *c, uint32_t last)
 {
     for (size_t i = 0; i < c->t->assigned_count; i++) {
         tg_variable *v = c->t->assigned[i];
         tg_tensor *value = v->current;
-        if (is_unchanged(v) || value->materialized)
+        const bool entry = value->node->variable != NULL;
+        if (is_unchanged(v) || (value->materialized && !entry))
             continue;
-        if (value->node->variable)
-            return bn_fail(st, BN_NOT_SUPPORTED,
-                           "variable %s is assigned another one's contents, which only a step "
-                           "of one graph can do",
-                           v->name);
-        c->output_group[value->id] = group_computing(c, value, last);
+        const uint32_t group = entry ? last : group_computing(c, value, last);
+        if (!entry)
+            c->output_group[value->id] = group;
         c->target[c->output_count] = &v->head;
+        c->made_by[c->output_count] = group;
         c->outputs[c->output_count++] = value;
     }
-    return BN_OK;
+}
+
+/* VALUE is an input of GROUP. */
+static void take_from_outside(cut *c, const tg_tensor *value, uint32_t group)
+{
+    c->is_input[value->id] = 1;
+    if (c->last_user[value->id] == NOWHERE)
+        c->last_user[value->id] = group; /* groups are visited from the last */
 }
 
 /* VALUE is an operand of a node of GROUP: makes it an input of the group or marks its node as
@@ -166,9 +182,7 @@ static bn_code need_operand(cut *c, tg_tensor *value, uint32_t group, bn_status 
         c->needed[node->index] = 1;
         return BN_OK;
     }
-    c->is_input[value->id] = 1;
-    if (c->last_user[value->id] == NOWHERE)
-        c->last_user[value->id] = group; /* groups are visited from the last */
+    take_from_outside(c, value, group);
     return BN_OK;
 }
 
@@ -178,9 +192,13 @@ static bn_code sweep_group(cut *c, uint32_t group, bn_status *st)
     tg_trace *t = c->t;
     memset(c->needed, 0, t->node_count);
     memset(c->is_input, 0, t->value_count);
-    for (size_t i = 0; i < c->output_count; i++)
-        if (c->output_group[c->outputs[i]->id] == group)
-            c->needed[c->outputs[i]->node->index] = 1;
+    for (size_t i = 0; i < c->output_count; i++) {
+        tg_tensor *value = c->outputs[i];
+        if (c->made_by[i] == group && value->node->variable)
+            take_from_outside(c, value, group);
+        else if (c->made_by[i] == group)
+            c->needed[value->node->index] = 1;
+    }
     for (size_t n = t->node_count; n-- > 0;) {
         if (!c->needed[n])
             continue;
@@ -194,7 +212,7 @@ static bn_code sweep_group(cut *c, uint32_t group, bn_status *st)
 static tg_graph *build_group(const cut *c, uint32_t group)
 {
     tg_trace *t = c->t;
-    tg_graph *g = graph_new(t, t->value_count, c->output_count);
+    tg_graph *g = tg_graph_new(t, t->value_count, c->output_count);
     g->group = group;
     g->first_phase = TG_PHASE_COUNT;
     for (unsigned p = 0; p < TG_PHASE_COUNT; p++) {
@@ -209,7 +227,7 @@ static tg_graph *build_group(const cut *c, uint32_t group)
             if (c->is_input[t->nodes[n]->results[r].id])
                 g->inputs[g->input_count++] = &t->nodes[n]->results[r];
     for (size_t i = 0; i < c->output_count; i++)
-        if (c->output_group[c->outputs[i]->id] == group) {
+        if (c->made_by[i] == group) {
             g->donor[g->output_count] = -1;
             g->target[g->output_count] = c->target[i];
             g->outputs[g->output_count++] = c->outputs[i];
@@ -250,9 +268,8 @@ static bn_code cut_groups(cut *c, tg_tensor *stop_at, tg_graph **graphs, size_t 
 {
     const uint32_t last = last_group(c->group_of_phase);
     cut_begin(c);
-    bn_code code = add_assigned_outputs(c, last, st);
-    if (code != BN_OK)
-        return code;
+    bn_code code = BN_OK;
+    add_assigned_outputs(c, last);
     if (stop_at)
         add_output(c, stop_at, group_computing(c, stop_at, last));
 
@@ -266,7 +283,8 @@ static bn_code cut_groups(cut *c, tg_tensor *stop_at, tg_graph **graphs, size_t 
             continue;
         if (!stop_at && c->t->breaks == 0)
             donate(c, g);
-        graph_hash(g);
+        /* What ran before, and so what is taken from there, is not in the trace. */
+        tg_graph_set_hash(g, c->t->breaks > 0);
         graphs[made++] = g;
     }
     for (size_t i = 0; i < made / 2; i++) {
@@ -321,7 +339,7 @@ void tg_trace_visit(const tg_trace *t, void (*visit)(void *context, const tg_nod
 
 const tg_graph *tg_node_graph(tg_trace *t, tg_node *node)
 {
-    tg_graph *g = graph_new(t, node->operand_count, node->result_count);
+    tg_graph *g = tg_graph_new(t, node->operand_count, node->result_count);
     for (size_t i = 0; i < node->operand_count; i++) {
         size_t k = 0;
         while (k < g->input_count && g->inputs[k] != node->operands[i])

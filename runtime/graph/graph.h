@@ -226,6 +226,39 @@ BN_MUST_USE bn_code tg_trace_cut(tg_trace *trace, const unsigned group_of_phase[
                                  tg_tensor *stop_at, tg_graph *const **graphs, size_t *count,
                                  bn_status *st);
 
+/*
+ * A step as windows (windows.c): graphs of some nodes each, in order, that can be run while the rest
+ * of the step is being traced. A plan is made of a trace that has ended and holds for each later one
+ * of the same hash, also when only its first nodes have been traced.
+ */
+typedef struct tg_windows tg_windows;
+/* The host needed VALUE when the trace had NODE nodes: a read, or an op of the host. */
+typedef struct tg_stop {
+    size_t node;
+    tg_tensor *value;
+} tg_stop;
+typedef struct tg_window_info {
+    size_t first_node, end_node; /* nodes of the trace; the window may make others anew */
+    bool early;             /* it may be run when END_NODE nodes are traced; others wait for the end */
+    bool stops;             /* it ends at a stop */
+    int64_t crossing_bytes; /* that it hands to later windows or the host, besides contents of variables */
+} tg_window_info;
+/* Windows of TRACE, whose step has ended without an error, of about NODES nodes each (0: as many as
+ * there are), which end at all STOPS, COUNT of them in order, and else where few bytes cross. The
+ * caller frees them. Variables that the trace assigned must outlive them. */
+tg_windows *tg_windows_new(const tg_trace *trace, size_t nodes, const tg_stop *stops, size_t count);
+void tg_windows_free(tg_windows *windows); /* NULL allowed */
+size_t tg_windows_count(const tg_windows *windows); /* at least 1 */
+const tg_window_info *tg_windows_at(const tg_windows *windows, size_t index);
+/* Whether TRACE, which has ended, has as many nodes and assigned the same values to the same
+ * variables. With the same hash it is the trace that was planned. */
+bool tg_windows_fit(const tg_windows *windows, const tg_trace *trace);
+/* Window INDEX as a graph of TRACE, which lives until the next tg_trace_begin. Its targets are the
+ * variables of the plan, whatever TRACE assigned. NULL where TRACE has not the nodes for it. */
+const tg_graph *tg_windows_graph(tg_trace *trace, const tg_windows *windows, size_t index);
+/* GRAPH of TRACE was run before the trace ended. A cut after this computes what is missing. */
+void tg_windows_ran(tg_trace *trace, const tg_graph *graph);
+
 /* The variable whose entry value INPUT is, or NULL for a value of a graph. */
 tg_tensor *tg_input_variable(const tg_tensor *input);
 /* Variables assigned in the trace so far, in order of first assignment, and

@@ -118,6 +118,15 @@ static inline void tg_scope_enter(tg_trace *t, const tg_scope *scope)
     tg_scope_changed(t);
 }
 
+/* ---- graphs (cut.c) ------------------------------------------------------------ */
+
+/* An empty graph of all nodes of T so far, with room for INPUTS and OUTPUTS; it lives as long as they
+ * do. */
+tg_graph *tg_graph_new(tg_trace *t, size_t inputs, size_t outputs);
+/* Its hash: of the trace so far, what the graph puts out, and whose memory it takes over; WITH_INPUTS:
+ * also of what it takes, where the trace alone does not say that. */
+void tg_graph_set_hash(tg_graph *g, bool with_inputs);
+
 /* ---- bodies of loops (region.c; tg_body_input: trace.c) ---------------------- */
 
 /* An empty trace for the body of a loop of T. */

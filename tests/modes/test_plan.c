@@ -7,8 +7,8 @@ static mode_plan *planned(fit *f, unsigned graphs)
 {
     mode_plan *plan = NULL;
     bn_status st = {0};
-    assert_ok(mode_plan_new(&(mode_call){.function = fit_step, .context = f}, graphs,
-                            TG_PRECISION_DEFAULT, &plan, &st),
+    assert_ok(mode_plan_new(&(mode_call){.function = fit_step, .context = f},
+                            &(mode_plan_cut){.graphs = graphs}, TG_PRECISION_DEFAULT, &plan, &st),
               &st);
     return plan;
 }
@@ -122,10 +122,10 @@ static void what_cannot_be_planned_is_refused(void **state)
     mode *m = mode_new("lazy", &(mode_options){0});
     fit f = fit_new(m);
     const mode_call call = {.function = fit_step, .context = &f};
-    assert_fails(mode_plan_new(&call, 4, TG_PRECISION_DEFAULT, &plan, &st), BN_INVALID, "1|2|3|5|4",
+    assert_fails(mode_plan_new(&call, &(mode_plan_cut){.graphs = 4}, TG_PRECISION_DEFAULT, &plan, &st), BN_INVALID, "1|2|3|5|4",
                  &st);
     f.branch = true;
-    assert_fails(mode_plan_new(&call, 1, TG_PRECISION_DEFAULT, &plan, &st), BN_NOT_SUPPORTED,
+    assert_fails(mode_plan_new(&call, &(mode_plan_cut){.graphs = 1}, TG_PRECISION_DEFAULT, &plan, &st), BN_NOT_SUPPORTED,
                  "read", &st);
     assert_null(plan);
     fit_free(m, &f);
