@@ -177,7 +177,10 @@ static void modes_are_rows_of_the_table(void **state)
 {
     (void)state;
     static const mode_info rows[] = {
-        {"eager", NULL, false, true}, {"lazy", NULL, false, false}, {"capture", NULL, true, false}};
+        {.name = "eager", .by_op = true},
+        {.name = "lazy"},
+        {.name = "fused", .windows = true},
+        {.name = "capture", .cuts_graphs = true}};
     mode_info info, named;
     mode *none;
     bn_status st = {0};
@@ -194,6 +197,7 @@ static void modes_are_rows_of_the_table(void **state)
         assert_true(mode_describe_named(rows[i].name, &info));
         assert_int_equal(info.cuts_graphs, rows[i].cuts_graphs);
         assert_int_equal(info.by_op, rows[i].by_op);
+        assert_int_equal(info.windows, rows[i].windows);
     }
     assert_fails(mode_create("fast", client, &(mode_options){0}, &none, &st), BN_NOT_FOUND,
                  "fast|eager|lazy|capture", &st);
