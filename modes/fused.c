@@ -216,6 +216,7 @@ static bn_code run_window(mode *m, fused *f, tg_hash until, bn_status *st)
     if (graph->output_count == 0)
         return BN_OK;
     mode_program *program = p->programs[index];
+    const int64_t made = programs_made(m);
     mode_window_label(index, label);
     if (program) {
         m->counters[BN_COUNTER_CACHE_HITS]++;
@@ -228,7 +229,7 @@ static bn_code run_window(mode *m, fused *f, tg_hash until, bn_status *st)
         p->until[index] = until;
         mode_layouts_begin(m, false);
     }
-    mode_notify_graph(m, graph, label, program, false);
+    mode_notify_graph(m, graph, label, program, programs_made(m) > made);
     return mode_run_graph(m, graph, program, st);
 }
 
