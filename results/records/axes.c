@@ -279,12 +279,20 @@ bool res_is_awaited(const res_experiment *e)
     return strcmp(e->dispatch, "awaited") == 0;
 }
 
+bool res_is_looped(const res_experiment *e)
+{
+    return e->steps_per_execution > 1;
+}
+
 res_way_words res_way_of(const res_experiment *e)
 {
     const bool ours = res_is_ours(e);
     res_way_words words;
-    snprintf(words.text, sizeof words.text, "%s%s%s%s", ours ? "" : e->front_end, ours ? "" : " ",
-             e->mode, res_is_awaited(e) ? " awaited" : "");
+    char steps[20] = "";
+    if (res_is_looped(e))
+        snprintf(steps, sizeof steps, " %d steps", e->steps_per_execution);
+    snprintf(words.text, sizeof words.text, "%s%s%s%s%s", ours ? "" : e->front_end, ours ? "" : " ",
+             e->mode, res_is_awaited(e) ? " awaited" : "", steps);
     return words;
 }
 

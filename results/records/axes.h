@@ -140,9 +140,11 @@ bool res_is_ours(const res_experiment *e);
 bool res_is_one_way(const res_experiment *a, const res_experiment *b);
 /* Whether each execution of E's steps is awaited before the next one (--dispatch awaited). */
 bool res_is_awaited(const res_experiment *e);
-/* How E's steps run, in words: "capture", "capture awaited", and of another front end than bench
- * "jax capture". */
-#define RES_WAY_BYTES (RES_TEXT + 32)
+/* Whether one program runs several of E's steps (--steps-per-execution). */
+bool res_is_looped(const res_experiment *e);
+/* How E's steps run, in words: "capture", "capture awaited", of several steps a program "capture 16
+ * steps", and of another front end than bench "jax capture". */
+#define RES_WAY_BYTES (RES_TEXT + 48)
 typedef struct res_way_words {
     char text[RES_WAY_BYTES];
 } res_way_words;
