@@ -19,9 +19,14 @@
 
 #define LEVEL 0.05
 
-bool res_is_lazy(const res_experiment *e)
+static bool is_own_lazy(const res_experiment *e)
 {
     return strcmp(e->mode, "lazy") == 0 && res_is_ours(e);
+}
+
+bool res_is_lazy(const res_experiment *e)
+{
+    return is_own_lazy(e) && !res_is_looped(e);
 }
 
 /* The order of the table: rows of a block stand together, and so do rows of a cell. */
@@ -119,7 +124,8 @@ static size_t base_of(const res_speedup *speedup, size_t first)
         const res_record *record = speedup->rows[i].record;
         if (!res_same_cell(record, head))
             break;
-        if (res_is_lazy(&record->experiment))
+        /* Of several steps a program only where no other is there: those come first. */
+        if (is_own_lazy(&record->experiment))
             return i;
         if (strcmp(record->experiment.mode, "recorded") == 0)
             continue;
