@@ -128,7 +128,8 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
     }
     res_grid_cell(grid, "%zu", row->pool.counted);
     if (isfinite(f->nodes_per_step))
-        res_grid_cell(grid, "%.10g", f->nodes_per_step);
+        res_grid_cell(grid, res_is_looped(&row->record->experiment) ? "%.1f" : "%.10g",
+                      f->nodes_per_step);
     else
         res_grid_cell(grid, "-");
     res_grid_cell(grid, "%s", res_figures_words(f, RES_METRIC_TRACE).text);
