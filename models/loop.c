@@ -1,11 +1,11 @@
 /*
  * loop.c - several steps of a model as one loop on the device.
  *
- * The loop carries each variable that a step assigns, but for results: parameters, statistics, state
- * of the optimizer and of the generator of random bits. Iteration i takes slice i of each input, and
- * puts out slice i of each result. All else, as the learning rate, is the same in all iterations.
- * Which variables these are is found by tracing one step before inputs and results are stacked, so
- * nothing here knows what a step is for.
+ * The loop carries each variable that a step assigns, but for results: parameters, statistics,
+ * state of the optimizer and of the generator of random bits. Iteration i takes slice i of each
+ * input, and puts out slice i of each result. All else, as the learning rate, is the same in all
+ * iterations. Which variables these are is found by tracing one step before inputs and results are
+ * stacked, so nothing here knows what a step is for.
  */
 #include "models/model_priv.h"
 

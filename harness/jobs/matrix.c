@@ -386,8 +386,8 @@ static const char *why_no_remat(const res_experiment *w, char *text, size_t size
     return text;
 }
 
-/* Why W's steps cannot run several in one program, into TEXT; NULL: they can, or need not. Its model
- * refuses the rest (why_size_refused). */
+/* Why W's steps cannot run several in one program, into TEXT; NULL: they can, or need not. Its
+ * model refuses the rest (why_size_refused). */
 static const char *why_no_loop(const res_experiment *w, char *text, size_t size)
 {
     const int steps = w->steps_per_execution;

@@ -297,6 +297,11 @@ void golden_compare_looped(const golden_check *c, const char *name, const double
     }
 }
 
+void golden_compare_looped_all(const golden_check *c, double got, double want)
+{
+    golden_compare(c, "loop", "loop.param_l2", got, want, want, number_at(c, "tolerance.param_l2"));
+}
+
 void golden_compare_looped_loss(const golden_check *c, size_t step, double got, double want)
 {
     char quantity[QUANTITY_BYTES];

@@ -295,11 +295,13 @@ static bn_code train(verifier *v, bn_status *st)
 
 /* ---- several steps in one program ------------------------------------------------------------ */
 
-/* What STEPS steps of training leave: losses, and norm and probe of each parameter and statistic. */
+/* What STEPS steps of training leave: losses, norm and probe of each statistic and of the
+ * parameters that the file names, and the sum of squares of all parameters. */
 typedef struct after_steps {
     int steps;
     double *losses;       /* [STEPS] */
     double (*figures)[2]; /* [variable] */
+    double squares;
 } after_steps;
 
 static bn_code read_losses(verifier *v, size_t at, size_t count, after_steps *after, bn_status *st)
@@ -313,14 +315,37 @@ static bn_code read_losses(verifier *v, size_t at, size_t count, after_steps *af
     return code;
 }
 
+/* Reads parameters and statistics into AFTER, and compares them to WANTED unless it is NULL. */
+static bn_code read_state(verifier *v, after_steps *after, const after_steps *wanted, bn_status *st)
+{
+    const json_t *named = golden_at(&v->golden, "f64.train.params_after_step3");
+    size_t count, elements;
+    const model_variable *list = model_variables(v->session.instance, &count);
+    after->figures = bn_zalloc(count, sizeof *after->figures);
+    for (size_t i = 0; i < count; i++) {
+        const bool parameter = list[i].role == MODEL_PARAMETER;
+        if (!parameter && list[i].role != MODEL_STATISTIC)
+            continue;
+        if (read_values(v, &list[i], &elements, st) != BN_OK)
+            return st->code;
+        double *figures = after->figures[i];
+        figures[0] = golden_norm(v->values, elements);
+        figures[1] = golden_probe(list[i].name, v->golden.seed, v->values, elements);
+        after->squares += parameter ? figures[0] * figures[0] : 0;
+        if (wanted && (!parameter || json_object_get(named, list[i].name)))
+            golden_compare_looped(&v->check, list[i].name, figures, wanted->figures[i]);
+    }
+    if (wanted)
+        golden_compare_looped_all(&v->check, sqrt(after->squares), sqrt(wanted->squares));
+    return BN_OK;
+}
+
 /* Runs the steps, A_CALL of them in one program; with WANTED compares what they leave to it. */
 static bn_code run_steps(verifier *v, int a_call, after_steps *after, const after_steps *wanted,
                          bn_status *st)
 {
-    const worker_session_options options = {.no_dropout = true,
-                                            .precision = TG_PRECISION_HIGHEST};
+    const worker_session_options options = {.no_dropout = true, .precision = TG_PRECISION_HIGHEST};
     worker_session *s = &v->session;
-    size_t count = 0, elements;
     v->experiment.what.steps_per_execution = a_call;
     bn_code code = worker_session_model(s, &options, st);
     if (code == BN_OK)
@@ -333,21 +358,10 @@ static bn_code run_steps(verifier *v, int a_call, after_steps *after, const afte
         if (code == BN_OK)
             code = read_losses(v, (size_t)i, (size_t)a_call, after, st);
     }
-    const model_variable *list = code == BN_OK ? model_variables(s->instance, &count) : NULL;
-    after->figures = bn_zalloc(count + 1, sizeof *after->figures);
+    if (code == BN_OK)
+        code = read_state(v, after, wanted, st);
     for (int i = 0; code == BN_OK && wanted && i < after->steps; i++)
         golden_compare_looped_loss(&v->check, (size_t)i, after->losses[i], wanted->losses[i]);
-    for (size_t i = 0; code == BN_OK && i < count; i++) {
-        if (list[i].role != MODEL_PARAMETER && list[i].role != MODEL_STATISTIC)
-            continue;
-        code = read_values(v, &list[i], &elements, st);
-        if (code != BN_OK)
-            break;
-        after->figures[i][0] = golden_norm(v->values, elements);
-        after->figures[i][1] = golden_probe(list[i].name, v->golden.seed, v->values, elements);
-        if (wanted)
-            golden_compare_looped(&v->check, list[i].name, after->figures[i], wanted->figures[i]);
-    }
     worker_session_drop_model(s);
     return code == BN_OK ? BN_OK : bn_context(st, "%d steps in one program", a_call);
 }

@@ -38,7 +38,7 @@ typedef struct worker_member {
     bool probed;               /* just now: the next step runs with cold caches */
     size_t most_fill_steps;    /* with several steps in flight: unkept steps of a turn, at most */
     uint64_t spent_ns;         /* in kept steps */
-    json_t *losses;            /* of each step of a program of several; NULL: one step, or unknown */
+    json_t *losses; /* of each step of a program of several; NULL: one step, or unknown */
     int64_t *programs_made;    /* [kept step]: as worker_programs_made; allocated with the plan */
     /* Room for probes that rounds.c fills: [row * probe_rounds + i], PROBE_COUNT of each row. */
     res_probe *probes;

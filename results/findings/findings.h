@@ -319,7 +319,8 @@ typedef struct res_speedup_row {
     char other_conditions[RES_DIFFERING];
 } res_speedup_row;
 
-/* Whether E is the way that others are compared with: lazy, traced by bench itself, a step a program.
+/* Whether E is the way that others are compared with: lazy, traced by bench itself, a step a
+ * program.
  */
 bool res_is_lazy(const res_experiment *e);
 

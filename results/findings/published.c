@@ -133,11 +133,10 @@ static void add_rows(const res_speedup *speedup, res_published_rows *matches)
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         const res_published *published = published_of(&row->record->experiment);
-        const res_speedup_row *lazy =
-            published && is_captured(&row->record->experiment) &&
-                    !res_is_looped(&row->record->experiment)
-                ? own_lazy(speedup, i)
-                : NULL;
+        const res_speedup_row *lazy = published && is_captured(&row->record->experiment) &&
+                                              !res_is_looped(&row->record->experiment)
+                                          ? own_lazy(speedup, i)
+                                          : NULL;
         if (!lazy)
             continue;
         if (!is_alike(&row->record->experiment)) {

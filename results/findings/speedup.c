@@ -204,8 +204,12 @@ static bool same_mean(const res_record *a, const res_record *b)
 /* By block, phase and way. */
 static int mean_order(const void *a, const void *b)
 {
-    static const res_axis_id by[] = {RES_AXIS_RUNTIME, RES_AXIS_PHASE,     RES_AXIS_MODE,
-                                     RES_AXIS_GRAPHS,  RES_AXIS_FRONT_END, RES_AXIS_DISPATCH,
+    static const res_axis_id by[] = {RES_AXIS_RUNTIME,
+                                     RES_AXIS_PHASE,
+                                     RES_AXIS_MODE,
+                                     RES_AXIS_GRAPHS,
+                                     RES_AXIS_FRONT_END,
+                                     RES_AXIS_DISPATCH,
                                      RES_AXIS_STEPS_PER_EXECUTION};
     const res_record *x = ((const res_speedup_mean *)a)->example;
     const res_record *y = ((const res_speedup_mean *)b)->example;

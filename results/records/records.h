@@ -124,8 +124,8 @@ typedef struct res_record {
     char values[16];
     /* Samples: STEP_COUNT rows of BN_PART_COUNT parts and the wall time, of one step each. Where a
      * program runs K steps (--steps-per-execution), a sample is the mean step of one execution: the
-     * worker has divided its times by K, and nobody divides them again. Counters of steps count each
-     * step; warm-up samples are alike. */
+     * worker has divided its times by K, and nobody divides them again. Counters of steps count
+     * each step; warm-up samples are alike. */
     size_t step_count;
     uint64_t *wall_ns; /* [step] */
     uint64_t *part_ns; /* [step][BN_PART_COUNT] */

@@ -4,8 +4,8 @@
 #ifndef BENCH_LOOP_FIXTURE_H
 #define BENCH_LOOP_FIXTURE_H
 
-#include "tests/support/plugin_leaks.h"
 #include "tests/support/client_fixture.h"
+#include "tests/support/plugin_leaks.h"
 
 #include "models/model_priv.h"
 #include "modes/mode.h"
@@ -44,8 +44,8 @@ static void fill(const work *w, int step, bool only_inputs)
             if (v[k].tensor == v[i].tensor)
                 assert_ok(model_initial(&v[k], 1, host + (size_t)v[k].layer * part, &st), &st);
         for (int k = 0; k < v[i].steps; k++)
-            assert_ok(
-                model_initial(&v[i], seed_at(&v[i], step + k), host + (size_t)k * part, &st), &st);
+            assert_ok(model_initial(&v[i], seed_at(&v[i], step + k), host + (size_t)k * part, &st),
+                      &st);
         if (v[i].role == MODEL_INPUT && v[i].steps == 0)
             assert_ok(model_initial(&v[i], seed_at(&v[i], step), host, &st), &st);
         assert_ok(mode_write(w->way, v[i].tensor, host, &st), &st);
@@ -135,8 +135,8 @@ static double gradient(const work *w, const model_variable *v)
     return sqrt(sum);
 }
 
-/* Compares parameters and statistics after the steps. Where a gradient is only rounding, AdamW makes
- * full updates of it: the rule of the golden values leaves these parameters out, too. */
+/* Compares parameters and statistics after the steps. Where a gradient is only rounding, AdamW
+ * makes full updates of it: the rule of the golden values leaves these parameters out, too. */
 static void compare_state(const char *name, const work *loop, const work *one, double tolerance)
 {
     size_t count, compared = 0;

@@ -1,7 +1,7 @@
 /*
- * test_loop.c - several steps in one program: losses, parameters and all other state are those of as
- * many single steps, one step is the program that it was, state is donated, and steps in which the
- * host takes part are refused. All models: test_full_loop.c.
+ * test_loop.c - several steps in one program: losses, parameters and all other state are those of
+ * as many single steps, one step is the program that it was, state is donated, and steps in which
+ * the host takes part are refused. All models: test_full_loop.c.
  */
 #define _GNU_SOURCE
 #include "tests/models/loop_fixture.h"

@@ -95,7 +95,7 @@ report "bench verify compares with single steps" "$(
 loop = [r for r in records if r["group"] == "loop"]
 assert all(r["pass"] for r in records), [r for r in records if not r["pass"]]
 assert len([r for r in loop if r["quantity"].startswith("loop.loss[")]) == 3, loop
-assert len(loop) > 20, len(loop)
+assert len(loop) > 5 and any(r["quantity"] == "loop.param_l2" for r in loop), loop
 assert any(r["group"] != "loop" for r in records)'
 )"
 
