@@ -11,6 +11,7 @@
 #define MAX_IMAGE 4096
 #define MAX_SEQ   65536
 #define MAX_DEPTH 1000
+#define MAX_STEPS 4096
 
 /* ---- making one ----------------------------------------------------------- */
 
@@ -38,10 +39,36 @@ static void fill_defaults(model_options *o, const model_row *row, const model_va
     o->seq = o->seq ? o->seq : o->decode ? (o->context + 1) / 2 : variant->seq;
     /* One way to say the model's own number of layers. */
     o->depth = o->depth == variant->depth ? 0 : o->depth;
+    o->steps = o->steps ? o->steps : 1;
     o->seed = o->seed ? o->seed : 1;
     o->optimizer = own ? row->optimizer : o->optimizer;
     if (o->learning_rate == 0)
         o->learning_rate = own ? variant->learning_rate : usual;
+}
+
+/* Refuses several steps in one program where something else than the device decides what the next
+ * one does. */
+static bn_code check_steps(const model_options *o, const model_row *row, bn_status *st)
+{
+    const model_example *example = row->example;
+    if (o->steps < 1 || o->steps > MAX_STEPS)
+        return bn_fail(st, BN_INVALID, "steps per execution: %d is not in 1 to %d", o->steps,
+                       MAX_STEPS);
+    if (o->steps == 1)
+        return BN_OK;
+    if (o->offload)
+        return bn_fail(st, BN_INVALID,
+                       "steps per execution: --offload is for programs of one step");
+    if (!example)
+        return BN_OK;
+    if (example->statics || example->rate_at)
+        return bn_fail(st, BN_INVALID,
+                       "steps per execution: the host sets arguments before each step");
+    if (example->log_every)
+        return bn_fail(st, BN_INVALID, "steps per execution: the host reads between steps");
+    if (example->other_dtype_every)
+        return bn_fail(st, BN_INVALID, "steps per execution: the batches differ in dtype");
+    return BN_OK;
 }
 
 /* Checks NUMBER, the value of option NAME. USUAL 0: the model has no such option. */
@@ -110,7 +137,7 @@ static bn_code check_options(const model_options *o, const model_row *row,
                        o->learning_rate);
     if (o->keep_gradients && !o->train)
         return bn_fail(st, BN_INVALID, "option gradients: inference has none");
-    return BN_OK;
+    return check_steps(o, row, st);
 }
 
 /* The training part of a step: all beyond the forward pass. */
@@ -162,7 +189,7 @@ static bn_code build(model *m, bn_status *st)
     if (m->options.train && m->status.code == BN_OK)
         build_training(m);
     if (m->status.code == BN_OK)
-        return BN_OK;
+        return m->options.steps > 1 ? model_loop_new(m, st) : BN_OK;
     bn_fail(st, m->status.code, "%s", m->status.message);
     return m->status.code;
 }
@@ -198,6 +225,7 @@ void model_free(model *m)
         if (m->variables[i].layer == 0)
             tg_variable_free(m->variables[i].tensor);
     free(m->variables);
+    model_loop_free(m->loop);
     bn_arena_free(m->arena);
     free(m);
 }
@@ -247,6 +275,10 @@ bn_code model_forward_macs(model *m, double *macs, bn_status *st)
     tg_graph *const *graphs;
     tg_graph_cost cost = {0};
     size_t count = 0;
+    if (m->loop) {
+        tg_trace_free(t);
+        return bn_fail(st, BN_NOT_SUPPORTED, "%s: a forward pass of several steps", m->row->name);
+    }
     tg_trace_begin(t);
     m->row->forward(t, m->network);
     bn_code code = tg_trace_cut(t, whole, NULL, &graphs, &count, st);
@@ -371,9 +403,8 @@ static void train(tg_trace *t, const model *m, tg_tensor *loss)
     nn_optimizer_step(t, &o, training->gradients);
 }
 
-void model_step(tg_trace *t, void *instance)
+void model_one_step(tg_trace *t, const model *m)
 {
-    model *m = instance;
     const model_example *example = m->row->example;
     tg_phase before = tg_trace_phase(t, TG_PHASE_FORWARD);
     tg_tensor *loss = m->row->forward(t, m->network);
@@ -382,4 +413,13 @@ void model_step(tg_trace *t, void *instance)
     if (example && example->after && loss)
         example->after(t, loss);
     tg_trace_phase(t, before);
+}
+
+void model_step(tg_trace *t, void *instance)
+{
+    const model *m = instance;
+    if (m->loop)
+        model_loop_step(t, m);
+    else
+        model_one_step(t, m);
 }

@@ -64,7 +64,8 @@ const char *model_alias(const model *instance, const char *name, size_t index);
  * Multiply-adds of one forward pass of INSTANCE's batch in matrix products and
  * convolutions, what the field calls MACs (half of what PyTorch's flop counter
  * says). Traced, not executed. What a static shape computes and a framework's
- * dynamic one skips (experts that no token chose) is not counted.
+ * dynamic one skips (experts that no token chose) is not counted. BN_NOT_SUPPORTED for
+ * an instance of several steps a call.
  */
 BN_MUST_USE bn_code model_forward_macs(model *instance, double *macs, bn_status *st);
 
@@ -82,7 +83,8 @@ model_bytes model_decode_bytes(const model *instance);
 
 /*
  * The step function: traces one step of INSTANCE (a model *) on TRACE, all phases of
- * it, and leaves the trace in the phase that it found. Allocates nothing and looks
+ * it, or as many as the option steps says, as one loop over slices of its inputs
+ * (loop.c). It leaves the trace in the phase that it found. Allocates nothing and looks
  * nothing up. Errors stick to the trace. Only shapes, dtypes, layout and what is kept
  * decide what it traces: never the seed or the learning rate.
  */

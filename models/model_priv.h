@@ -7,6 +7,15 @@
 #include "models/model.h"
 #include "models/nn/nn.h"
 
+/* Traces one step of M on T (model.c). */
+void model_one_step(tg_trace *t, const model *m);
+/* Makes M, which is built, a model of several steps a call: finds what its steps carry, and stacks
+ * inputs and results. BN_INVALID where the host takes part in a step (loop.c). */
+BN_MUST_USE bn_code model_loop_new(model *m, bn_status *st);
+void model_loop_free(model_loop *loop); /* NULL allowed; its memory is the instance's */
+/* Traces these steps on T, as one loop. */
+void model_loop_step(tg_trace *t, const model *m);
+
 /* Row INDEX, or NULL after the last one. */
 const model_row *model_row_at(size_t index); /* table.c */
 /* The row, or the example's, called NAME; NULL: there is none. */

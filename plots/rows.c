@@ -127,6 +127,10 @@ void plot_mean_strategy(const json_t *mean, char text[PLOT_STRATEGY_BYTES])
         res_axis_set_value(&res_axes[RES_AXIS_FRONT_END], front_end, 0, &e);
     if (dispatch)
         res_axis_set_value(&res_axes[RES_AXIS_DISPATCH], dispatch, 0, &e);
+    const json_t *steps = json_object_get(mean, "steps_per_execution");
+    if (json_is_integer(steps))
+        res_axis_set_value(&res_axes[RES_AXIS_STEPS_PER_EXECUTION], "", json_integer_value(steps),
+                           &e);
     snprintf(text, PLOT_STRATEGY_BYTES, "%s", res_way_of(&e).text);
 }
 

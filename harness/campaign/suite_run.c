@@ -49,7 +49,7 @@ static double record_seconds(const res_record *r)
         ns += (double)r->wall_ns[i];
     for (size_t i = 0; i < r->warmup_count; i++)
         ns += (double)r->warmup_wall_ns[i];
-    return r->status == BN_OK ? STARTING_S + ns / 1e9 : 0;
+    return r->status == BN_OK ? STARTING_S + res_steps_a_sample(r) * ns / 1e9 : 0;
 }
 
 /* Likeness of A and B: from 1, another network, to 4, the same model, phase, batch, mode and

@@ -339,8 +339,8 @@ static void put_row(report *r, const res_record *record, size_t row, json_t *lis
     } else {
         bn_text_printf(&r->text, "%s\n", r->graphs[own].why);
     }
-    json_t *o = json_pack("{ss ss si so}", "graph", x->graph, "hash", x->fingerprint, "per_step",
-                          x->per_step, "optimized", put_optimized(r, x));
+    json_t *o = json_pack("{ss ss so so}", "graph", x->graph, "hash", x->fingerprint, "per_step",
+                          res_execution_times_json(x), "optimized", put_optimized(r, x));
     if (before != SIZE_MAX) {
         /* It is in the list of graphs already: its row came earlier. */
         const size_t other = graph_of(r, &record->executions[before]);

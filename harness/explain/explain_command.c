@@ -176,7 +176,8 @@ const cli_command explain_command = {
     .groups = {{.table = job_axis_table,
                 .offset = AT(matrix),
                 .rows = UINT64_MAX,
-                .without = JOB_AXIS_BIT(IN_FLIGHT) | JOB_AXIS_BIT(TRACE_COST)},
+                .without = JOB_AXIS_BIT(IN_FLIGHT) | JOB_AXIS_BIT(TRACE_COST) |
+                           JOB_AXIS_BIT(STEPS_PER_EXECUTION)},
                {.table = job_measure_table,
                 .offset = AT(matrix.how),
                 .about = JOB_ABOUT_BUILD,

@@ -93,11 +93,13 @@ static const char *option_refused(const job_matrix *m)
 /* The first axis that frameworks do not have, with another value than the usual one. */
 static const res_axis *axis_refused(const res_experiment *w)
 {
-    static const res_axis_id ours[] = {RES_AXIS_GRAPHS,  RES_AXIS_IN_FLIGHT,  RES_AXIS_INPUT,
-                                       RES_AXIS_LENGTHS, RES_AXIS_BUCKETS,    RES_AXIS_DEPTH,
-                                       RES_AXIS_LAYOUT,  RES_AXIS_TRACE_COST, RES_AXIS_SCAN,
-                                       RES_AXIS_REMAT,   RES_AXIS_OFFLOAD,    RES_AXIS_LAYOUTS,
-                                       RES_AXIS_DISPATCH};
+    static const res_axis_id ours[] = {RES_AXIS_GRAPHS,   RES_AXIS_IN_FLIGHT,
+                                       RES_AXIS_INPUT,    RES_AXIS_LENGTHS,
+                                       RES_AXIS_BUCKETS,  RES_AXIS_DEPTH,
+                                       RES_AXIS_LAYOUT,   RES_AXIS_TRACE_COST,
+                                       RES_AXIS_SCAN,     RES_AXIS_REMAT,
+                                       RES_AXIS_OFFLOAD,  RES_AXIS_LAYOUTS,
+                                       RES_AXIS_DISPATCH, RES_AXIS_STEPS_PER_EXECUTION};
     model_info info;
     if (model_describe_named(w->model, &info) && info.example)
         return &res_axes[RES_AXIS_MODEL];

@@ -450,6 +450,33 @@ static const char *why_no_decode(const res_experiment *w, const model_info *info
     return text;
 }
 
+/* Why W's steps cannot run several in one program, into TEXT; NULL: they can, or need not. Its
+ * model refuses the rest (why_size_refused). */
+static const char *why_no_loop(const res_experiment *w, char *text, size_t size)
+{
+    const int steps = w->steps_per_execution;
+    if (!res_is_looped(w))
+        return NULL;
+    if (job_mode_by_op(w->mode))
+        snprintf(text, size,
+                 "in mode %s each op is a program, so none runs %d steps (--steps-per-execution)",
+                 w->mode, steps);
+    else if (mode_has_windows(w->mode))
+        snprintf(text, size,
+                 "a program of %d steps is one op, which mode %s cannot cut into windows", steps,
+                 w->mode);
+    else if (w->graphs != 1)
+        snprintf(text, size, "a step of %d graphs is no part of a program of %d steps", w->graphs,
+                 steps);
+    else if (strcmp(w->lengths, "varying") == 0)
+        snprintf(text, size,
+                 "batches of varying lengths cannot be stacked for --steps-per-execution %d",
+                 steps);
+    else
+        return NULL;
+    return text;
+}
+
 /* Whether A and B differ in runtime and mode only, and so have one model of one size. */
 static bool same_model_and_size(const res_experiment *a, const res_experiment *b)
 {
@@ -457,7 +484,7 @@ static bool same_model_and_size(const res_experiment *a, const res_experiment *b
         if ((res_axes[i].role == RES_ROLE_CELL || res_axes[i].role == RES_ROLE_SETUP) &&
             res_axis_order(&res_axes[i], a, b) != 0)
             return false;
-    return true;
+    return a->steps_per_execution == b->steps_per_execution;
 }
 
 /* Why the model of W refuses its sizes, into TEXT; or NULL. It never refuses its default sizes. */
@@ -466,7 +493,7 @@ static const char *why_size_refused(const res_experiment *w, char *text, size_t 
     const model_options options = job_model_options(w, w->runtime);
     bn_status refused = {.code = BN_OK};
     model *m = NULL;
-    if (!w->batch && !w->image && !w->seq && !w->depth && !w->context)
+    if (!w->batch && !w->image && !w->seq && !w->depth && !w->context && !res_is_looped(w))
         return NULL;
     const bn_code code = model_new(w->model, &options, &m, &refused);
     model_free(m);
@@ -508,7 +535,8 @@ static const char *why_not(const res_experiment *w, const res_experiment *last, 
         snprintf(text, size, "%s has no layers that run as one loop, so no --scan on", w->model);
     else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
         snprintf(text, size, "%s has rows of one length, so no --lengths varying", w->model);
-    else if (!why_no_decode(w, &info, text, size) && !why_no_remat(w, text, size))
+    else if (!why_no_decode(w, &info, text, size) && !why_no_remat(w, text, size) &&
+             !why_no_loop(w, text, size))
         return last && same_model_and_size(w, last) ? NULL : why_size_refused(w, text, size);
     return text;
 }

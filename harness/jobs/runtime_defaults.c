@@ -78,6 +78,7 @@ model_options job_model_options(const res_experiment *w, const char *path)
         .scan = strcmp(w->scan, "on") == 0,
         .remat = remat,
         .offload = offload,
+        .steps = w->steps_per_execution,
         .dtype = bn_dtype_named(w->dtype, strlen(w->dtype), false, TG_DTYPE_COUNT),
         .layout = layout,
         .seed = w->seed};

@@ -142,7 +142,7 @@ double study_arguments(const study *s, size_t process, size_t experiment)
     const res_record *record = record_of(s, process, experiment);
     double sum = 0;
     for (size_t i = 0; i < record->execution_count; i++)
-        sum += (double)record->executions[i].per_step * record->executions[i].arguments;
+        sum += res_execution_times(&record->executions[i]) * record->executions[i].arguments;
     return sum;
 }
 

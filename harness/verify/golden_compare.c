@@ -323,6 +323,35 @@ void golden_compare_parameter(const golden_check *c, const char *name, double l2
                  reference_l2(c, "f64.train.params_after_step3", name), "tolerance.params");
 }
 
+void golden_compare_looped(const golden_check *c, const char *name, const double got[2],
+                           const double want[2])
+{
+    static const char *const figures[] = {"l2", "probe"};
+    char quantity[QUANTITY_BYTES];
+    /* As above: where there is no gradient but noise, AdamW makes full updates of it. */
+    if (json_object_get(golden_at(c->golden, "f64.train.grads_step0"), name) &&
+        reference_l2(c, "f64.train.grads_step0", name) <
+            1e-6 * step_at(c, "f64.train.grad_l2_global", 0))
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(quantity, sizeof quantity, "loop.%s.%s", name, figures[i]);
+        golden_compare(c, "loop", quantity, got[i], want[i], want[0],
+                       number_at(c, "tolerance.params"));
+    }
+}
+
+void golden_compare_looped_all(const golden_check *c, double got, double want)
+{
+    golden_compare(c, "loop", "loop.param_l2", got, want, want, number_at(c, "tolerance.param_l2"));
+}
+
+void golden_compare_looped_loss(const golden_check *c, size_t step, double got, double want)
+{
+    char quantity[QUANTITY_BYTES];
+    snprintf(quantity, sizeof quantity, "loop.loss[%zu]", step);
+    golden_compare(c, "loop", quantity, got, want, want, step_at(c, "tolerance.loss", 0));
+}
+
 void golden_compare_all_parameters(const golden_check *c, double l2, double change_l2)
 {
     double want = number_at(c, "f64.train.param_l2_after_step3");

@@ -97,6 +97,13 @@ void golden_compare_gradient(const golden_check *c, const char *name, double l2,
 /* The norm of a gradient alone. */
 void golden_compare_gradient_norm(const golden_check *c, const char *name, double l2);
 void golden_compare_parameter(const golden_check *c, const char *name, double l2, double probe);
+/* Norm and probe of a variable after several steps in one program, against those after as many
+ * single steps; and the loss of each of them. Tolerances are the file's. */
+void golden_compare_looped(const golden_check *c, const char *name, const double got[2],
+                           const double want[2]);
+void golden_compare_looped_loss(const golden_check *c, size_t step, double got, double want);
+/* The norm of all parameters. */
+void golden_compare_looped_all(const golden_check *c, double got, double want);
 void golden_compare_all_parameters(const golden_check *c, double l2, double change_l2);
 void golden_compare_statistic(const golden_check *c, const char *module, const char *key,
                               double l2);

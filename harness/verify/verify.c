@@ -343,17 +343,110 @@ static bn_code train(verifier *v, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "training");
 }
 
+/* ---- several steps in one program ------------------------------------------------------------ */
+
+/* What STEPS steps of training leave: losses, norm and probe of each statistic and of the
+ * parameters that the file names, and the sum of squares of all parameters. */
+typedef struct after_steps {
+    int steps;
+    double *losses;       /* [STEPS] */
+    double (*figures)[2]; /* [variable] */
+    double squares;
+} after_steps;
+
+static bn_code read_losses(verifier *v, size_t at, size_t count, after_steps *after, bn_status *st)
+{
+    const model_variable *loss = model_find(v->session.instance, "loss");
+    float *values = bn_zalloc(count, sizeof *values);
+    bn_code code = mode_read(v->session.mode, loss->tensor, values, count * sizeof *values, st);
+    for (size_t i = 0; i < count; i++)
+        after->losses[at + i] = (double)values[i];
+    free(values);
+    return code;
+}
+
+/* Reads parameters and statistics into AFTER, and compares them to WANTED unless it is NULL. */
+static bn_code read_state(verifier *v, after_steps *after, const after_steps *wanted, bn_status *st)
+{
+    const json_t *named = golden_at(&v->golden, "f64.train.params_after_step3");
+    size_t count, elements;
+    const model_variable *list = model_variables(v->session.instance, &count);
+    after->figures = bn_zalloc(count, sizeof *after->figures);
+    for (size_t i = 0; i < count; i++) {
+        const bool parameter = list[i].role == MODEL_PARAMETER;
+        if (!parameter && list[i].role != MODEL_STATISTIC)
+            continue;
+        if (read_values(v, &list[i], &elements, st) != BN_OK)
+            return st->code;
+        double *figures = after->figures[i];
+        figures[0] = golden_norm(v->values, elements);
+        figures[1] = golden_probe(list[i].name, v->golden.seed, v->values, elements);
+        after->squares += parameter ? figures[0] * figures[0] : 0;
+        if (wanted && (!parameter || json_object_get(named, list[i].name)))
+            golden_compare_looped(&v->check, list[i].name, figures, wanted->figures[i]);
+    }
+    if (wanted)
+        golden_compare_looped_all(&v->check, sqrt(after->squares), sqrt(wanted->squares));
+    return BN_OK;
+}
+
+/* Runs the steps, A_CALL of them in one program; with WANTED compares what they leave to it. */
+static bn_code run_steps(verifier *v, int a_call, after_steps *after, const after_steps *wanted,
+                         bn_status *st)
+{
+    const worker_session_options options = {.no_dropout = true, .precision = TG_PRECISION_HIGHEST};
+    worker_session *s = &v->session;
+    v->experiment.what.steps_per_execution = a_call;
+    bn_code code = worker_session_model(s, &options, st);
+    if (code == BN_OK)
+        code = write_learning_rate(v, st);
+    for (int i = 0; code == BN_OK && i < after->steps; i += a_call) {
+        worker_send_progress("steps in one program", i, after->steps);
+        code = mode_step(s->mode, &s->call, NULL, st);
+        if (code == BN_OK)
+            code = mode_drain(s->mode, st);
+        if (code == BN_OK)
+            code = read_losses(v, (size_t)i, (size_t)a_call, after, st);
+    }
+    if (code == BN_OK)
+        code = read_state(v, after, wanted, st);
+    for (int i = 0; code == BN_OK && wanted && i < after->steps; i++)
+        golden_compare_looped_loss(&v->check, (size_t)i, after->losses[i], wanted->losses[i]);
+    worker_session_drop_model(s);
+    return code == BN_OK ? BN_OK : bn_context(st, "%d steps in one program", a_call);
+}
+
+/* Compares STEPS steps in one program with as many programs of one. */
+static bn_code compare_loop(verifier *v, int steps, bn_status *st)
+{
+    after_steps single = {.steps = steps, .losses = bn_zalloc((size_t)steps, sizeof(double))};
+    after_steps looped = {.steps = steps, .losses = bn_zalloc((size_t)steps, sizeof(double))};
+    bn_code code = run_steps(v, 1, &single, NULL, st);
+    if (code == BN_OK)
+        code = run_steps(v, steps, &looped, &single, st);
+    free(single.losses);
+    free(single.figures);
+    free(looped.losses);
+    free(looped.figures);
+    return code;
+}
+
 /* ---- job ------------------------------------------------------------------------------------ */
 
 static bn_code verify_ours(verifier *v, bn_status *st)
 {
+    const int steps = v->experiment.what.steps_per_execution;
     bn_code code = worker_session_begin(&v->session, &v->experiment, st);
+    /* PyTorch's values are of single steps. */
+    v->experiment.what.steps_per_execution = 1;
     if (code == BN_OK)
         code = evaluate(v, st);
     if (code == BN_OK)
         code = decode(v, st);
     if (code == BN_OK)
         code = train(v, st);
+    if (code == BN_OK && steps > 1)
+        code = compare_loop(v, steps, st);
     return code == BN_OK ? rt_plugin_check_file(v->session.plugin, st) : code;
 }
 

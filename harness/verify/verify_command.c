@@ -307,7 +307,7 @@ const cli_command verify_command = {
                 .about = JOB_ABOUT_NETWORK,
                 .rows = JOB_AXIS_BIT(MODE) | JOB_AXIS_BIT(LAYOUT) | JOB_AXIS_BIT(RUNTIME) |
                         JOB_AXIS_BIT(FRONT_END) | JOB_AXIS_BIT(SCAN) | JOB_AXIS_BIT(REMAT) |
-                        JOB_AXIS_BIT(OFFLOAD)},
+                        JOB_AXIS_BIT(OFFLOAD) | JOB_AXIS_BIT(STEPS_PER_EXECUTION)},
                {.table = job_measure_table,
                 .offset = AT(matrix.how),
                 .about = JOB_ABOUT_BUILD,

@@ -122,12 +122,13 @@ static bn_code probe_after_rounds(worker_member *m, gsl_rng *rng, bn_status *st)
 
 /* ---- from probes to figures ------------------------------------------------------------ */
 
-static void fill_from_mode(const mode_execution *x, res_execution *out)
+static void fill_from_mode(const worker_member *m, const mode_execution *x, res_execution *out)
 {
     out->overhead_ns = out->overhead_low_ns = out->overhead_high_ns = NAN;
     snprintf(out->graph, sizeof out->graph, "%.*s", (int)sizeof out->graph - 1, x->label);
     memcpy(out->fingerprint, x->fingerprint, sizeof out->fingerprint);
     out->per_step = (int)x->per_step;
+    out->steps = (int)worker_steps_a_call(m);
     out->arguments = (int)x->argument_count;
     out->results = (int)x->result_count;
     out->nodes = x->nodes;
@@ -199,7 +200,7 @@ static double step_device_low(const res_record *r)
     double sum = 0;
     for (size_t i = 0; i < r->execution_count; i++)
         if (r->executions[i].per_step > 0)
-            sum += r->executions[i].per_step * r->executions[i].device_low_ns;
+            sum += res_execution_times(&r->executions[i]) * r->executions[i].device_low_ns;
     return sum;
 }
 
@@ -255,7 +256,7 @@ static bn_code prepare_executions(worker_member *m, bn_status *st)
     if (code == BN_OK)
         mode_digest_programs(m->s.mode);
     for (size_t row = 0; code == BN_OK && row < m->record->execution_count; row++)
-        fill_from_mode(mode_execution_at(m->s.mode, row), &m->record->executions[row]);
+        fill_from_mode(m, mode_execution_at(m->s.mode, row), &m->record->executions[row]);
     return code;
 }
 

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Batches that are made; then they repeat. */
+/* Batches that are made; then they repeat. Where a program runs several steps, a batch of ours is a
+ * stack of those that its steps take: as many stacks are made as it takes until they repeat. */
 #define FIXED_BATCHES   4
 #define VARYING_BATCHES 32
 
@@ -32,6 +33,7 @@ struct worker_feed {
     tg_tensor **inputs;
     const model_variable **input_variables; /* [input] */
     bool varying;                           /* rows differ in length */
+    size_t steps_a_call;                    /* of the step function */
     tg_tensor **shaped;           /* inputs and results whose shape or dtype is the batch's */
     bool *shaped_result;
     size_t input_count, shaped_count;
@@ -77,14 +79,30 @@ static void make_lists(worker_feed *f)
     }
 }
 
-static bn_code make_contents(worker_feed *f, feed_batch *b, uint64_t seed, bn_status *st)
+/* Contents of INPUT for the steps of call NUMBER, one behind the other. */
+static bn_code make_input(const worker_feed *f, size_t input, uint64_t number, char *host,
+                          bn_status *st)
+{
+    const model_variable *v = f->input_variables[input];
+    const uint64_t seed = model_get_options(f->session->instance)->seed;
+    const size_t slice = (size_t)tg_type_bytes(tg_tensor_type(f->inputs[input])) / f->steps_a_call;
+    bn_code code = BN_OK;
+    for (size_t k = 0; k < f->steps_a_call && code == BN_OK; k++) {
+        const uint64_t step = number * f->steps_a_call + k;
+        code = model_initial(v, seed + (f->steps_a_call > 1 ? step % FIXED_BATCHES : step),
+                             host + k * slice, st);
+    }
+    return code;
+}
+
+static bn_code make_contents(worker_feed *f, feed_batch *b, uint64_t number, bn_status *st)
 {
     for (size_t i = 0; i < f->input_count; i++) {
         const tg_type *type = tg_tensor_type(f->inputs[i]);
         b->host[i] = malloc((size_t)tg_type_bytes(type));
         if (!b->host[i])
             return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a batch");
-        bn_code code = model_initial(f->input_variables[i], seed, b->host[i], st);
+        bn_code code = make_input(f, i, number, b->host[i], st);
         rt_event *done = NULL;
         if (code == BN_OK && f->kind == FEED_SYNTHETIC)
             code = mode_upload(f->session->mode, type, b->host[i], &b->resident[i], &done, st);
@@ -129,15 +147,13 @@ static void count_positions(const worker_feed *f, feed_batch *b)
 static bn_code make_batch(worker_feed *f, uint64_t number, bn_status *st)
 {
     feed_batch *b = &f->batches[number];
-    model *instance = f->session->instance;
     b->host = bn_zalloc(f->input_count + 1, sizeof(void *));
     b->resident = bn_zalloc(f->input_count + 1, sizeof(rt_buffer *));
     b->types = bn_zalloc(f->shaped_count + 1, sizeof *b->types);
     bn_code code = draw_batch(f, number, f->session->experiment->what.buckets, b, st);
     if (code == BN_OK && f->varying)
         count_positions(f, b);
-    return code == BN_OK ? make_contents(f, b, model_get_options(instance)->seed + number, st)
-                         : code;
+    return code == BN_OK ? make_contents(f, b, number, st) : code;
 }
 
 /* ---- shapes ----------------------------------------------------------------------------- */
@@ -369,8 +385,11 @@ bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_status *st)
     f->rate = rate ? rate->tensor : NULL;
     const model_variable *loss = model_find(s->instance, "loss");
     f->loss = loss && model_log_every(s->instance) > 0 ? loss->tensor : NULL;
-    const size_t wanted =
-        varying || model_dtypes_differ(s->instance) ? VARYING_BATCHES : FIXED_BATCHES;
+    f->steps_a_call = (size_t)model_get_options(s->instance)->steps;
+    size_t wanted = VARYING_BATCHES;
+    if (!varying && !model_dtypes_differ(s->instance))
+        for (wanted = 1; wanted * f->steps_a_call % FIXED_BATCHES != 0; wanted++)
+            ;
     for (; f->batch_count < wanted && code == BN_OK; f->batch_count++)
         code = make_batch(f, f->batch_count, st);
     if (code != BN_OK) {

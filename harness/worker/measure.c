@@ -291,6 +291,9 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
     if (code == BN_OK) {
         describe(g, &m->s, m->record);
         res_provenance_set(m->record, RES_PROV_MEASURED, worker_programs_json(m));
+        m->record->counters[BN_COUNTER_STEPS] *= (int64_t)worker_steps_a_call(m);
+        if (m->losses)
+            res_provenance_set(m->record, RES_PROV_LOSSES, json_incref(m->losses));
         if (host_ops)
             res_provenance_set(m->record, RES_PROV_HOST_OPS, json_incref(host_ops));
         write_graphs(m);
@@ -390,6 +393,7 @@ static void free_group(worker_group *g)
         free(g->members[i].warm_ns);
         free(g->members[i].probes);
         free(g->members[i].programs_made);
+        json_decref(g->members[i].losses);
         /* After a failure of the whole group the timeline is not written yet. */
         (void)(worker_timeline_write(&g->members[i], NULL) == BN_OK);
         bn_timeline_free(g->members[i].timeline);

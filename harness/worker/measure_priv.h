@@ -22,7 +22,7 @@ typedef struct worker_member {
     bn_status failure; /* BN_OK so far; else it is measured no further */
     uint64_t *warm_ns; /* [e.warmup] */
     size_t warm;       /* warm-up steps that ran */
-    double step_ns;    /* of a warm step, estimated */
+    double step_ns;    /* of a warm call of the step function, estimated */
     uint64_t preparation_ns;        /* making model, weights and inputs */
     uint64_t warmup_ns, compile_ns; /* the warm-up; its compile calls and loads */
     uint64_t lower_ns;              /* lowering in the warm-up */
@@ -38,6 +38,7 @@ typedef struct worker_member {
     bool probed;               /* just now: the next step runs with cold caches */
     size_t most_fill_steps;    /* with several steps in flight: unkept steps of a turn, at most */
     uint64_t spent_ns;         /* in kept steps */
+    json_t *losses; /* of each step of a program of several; NULL: one step, or unknown */
     int64_t *programs_made;    /* [kept step]: as worker_programs_made; allocated with the plan */
     /* Room for probes that rounds.c fills: [row * probe_rounds + i], PROBE_COUNT of each row. */
     res_probe *probes;
@@ -68,6 +69,13 @@ typedef struct worker_group {
     bool apart;          /* the cores were apart all the time in the process before */
     bool turns;          /* each round waits for a turn: another process measures in between */
 } worker_group;
+
+/* How many steps one call of M's step function runs. Times of a sample are divided by it where they
+ * enter the record (rounds.c); all plans are of calls. */
+static inline uint64_t worker_steps_a_call(const worker_member *m)
+{
+    return res_is_looped(&m->e.what) ? (uint64_t)m->e.what.steps_per_execution : 1;
+}
 
 /* ---- warm-up (warmup.c) ------------------------------------------------------------- */
 

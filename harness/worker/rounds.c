@@ -103,6 +103,7 @@ static bn_code run_measured(worker_member *m, bn_status *st)
 {
     res_record *r = m->record;
     const size_t end = r->step_count + m->steps;
+    const uint64_t steps = worker_steps_a_call(m);
     bn_code code = BN_OK;
     bn_ledger ledger;
     int64_t counters[BN_COUNTER_COUNT];
@@ -117,10 +118,10 @@ static bn_code run_measured(worker_member *m, bn_status *st)
         uint64_t now = bn_now_ns(), accounted = 0;
         uint64_t *parts = r->part_ns + n * BN_PART_COUNT;
         for (int p = 0; p < BN_PART_COUNT; p++)
-            accounted += p == BN_PART_OTHER ? 0 : (parts[p] = ledger.part_ns[p]);
-        r->wall_ns[n] = now - before;
+            accounted += p == BN_PART_OTHER ? 0 : (parts[p] = ledger.part_ns[p] / steps);
+        r->wall_ns[n] = (now - before) / steps;
         parts[BN_PART_OTHER] = r->wall_ns[n] - accounted;
-        m->spent_ns += r->wall_ns[n];
+        m->spent_ns += now - before;
         m->programs_made[n] = worker_programs_made(&m->s) - programs;
         programs += m->programs_made[n];
         r->step_count += code == BN_OK;
@@ -129,23 +130,32 @@ static bn_code run_measured(worker_member *m, bn_status *st)
         before = now;
     }
     for (int i = 0; i < BN_COUNTER_COUNT; i++)
-        r->step_counters[i] += mode_counters(m->s.mode)[i] - counters[i];
+        r->step_counters[i] += (mode_counters(m->s.mode)[i] - counters[i]) *
+                               (i == BN_COUNTER_STEPS ? (int64_t)steps : 1);
     return code;
 }
 
 /* After the first round: probes update parameters more often than steps do, so a later loss would
- * depend on how many there were. */
-static bn_code read_loss(worker_session *s, double *loss, bn_status *st)
+ * depend on how many there were. A program of several steps has the loss of each. */
+static bn_code read_loss(worker_member *m, bn_status *st)
 {
+    worker_session *s = &m->s;
     const model_variable *v = s->instance ? model_find(s->instance, "loss") : NULL;
-    float value;
+    const size_t count = worker_steps_a_call(m);
     if (worker_session_has_values(s, NULL) != BN_OK)
         return BN_OK;
     if (!v || tg_tensor_type(v->tensor)->dtype != TG_F32)
         return BN_OK;
-    bn_code code = mode_read(s->mode, v->tensor, &value, sizeof value, st);
+    float *values = bn_zalloc(count, sizeof *values);
+    bn_code code = mode_read(s->mode, v->tensor, values, count * sizeof *values, st);
     if (code == BN_OK)
-        *loss = (double)value + 0.0; /* not "-0" */
+        m->record->loss = (double)values[count - 1] + 0.0; /* not "-0" */
+    if (code == BN_OK && count > 1) {
+        m->losses = json_array();
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(m->losses, res_json_real((double)values[i] + 0.0));
+    }
+    free(values);
     return code;
 }
 
@@ -167,7 +177,7 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
         code = worker_surroundings_restore("executing", st);
     *row = (res_round){.steps = m->steps, .position = position};
     if (code == BN_OK && round == 0)
-        code = read_loss(&m->s, &m->record->loss, st);
+        code = read_loss(m, st);
     worker_annotate_end(m);
     /* Probes are spread evenly over the rounds. */
     m->probed = code == BN_OK && m->probe_count < m->probe_rounds &&
@@ -213,7 +223,8 @@ static bn_code plan_members(worker_member **list, size_t count, size_t *rounds, 
         code = plan_member(m, *rounds, longest_ns, st);
         if (code != BN_OK)
             break;
-        memcpy(m->record->warmup_wall_ns, m->warm_ns, m->warm * sizeof *m->warm_ns);
+        for (size_t k = 0; k < m->warm; k++)
+            m->record->warmup_wall_ns[k] = m->warm_ns[k] / worker_steps_a_call(m);
         m->record->step_count = m->record->round_count = 0;
     }
     return code;

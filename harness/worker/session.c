@@ -125,6 +125,10 @@ static bn_code fill_tensor(const worker_session *s, const model_weights *weights
     for (size_t i = number; i < count && code == BN_OK; i++)
         if (v[i].tensor == v[number].tensor)
             code = initial_contents(s, weights, &v[i], host + (size_t)v[i].layer * part, st);
+    /* One batch, which each step takes, as it does where it is a program of its own. */
+    const size_t slice = part * (size_t)(v[number].layers ? v[number].layers : 1);
+    for (int k = 1; k < v[number].steps; k++)
+        memcpy(host + (size_t)k * slice, host, slice);
     return code;
 }
 

@@ -103,6 +103,8 @@ typedef struct model_row {
 
 /* The optimizer and its gradients: models/model.c's own. */
 typedef struct model_training model_training;
+/* Several steps as one loop: models/loop.c's own. */
+typedef struct model_loop model_loop;
 
 struct model {
     const model_row *row;
@@ -124,6 +126,7 @@ struct model {
     void *network;                        /* the family's layers */
     int32_t *lengths[MODEL_LENGTH_COUNT]; /* [row] of the batch drawn last */
     model_training *training;             /* NULL in inference */
+    model_loop *loop;                     /* NULL: a call of the step function is one step */
     void *statics;                        /* of an example that has some */
 };
 

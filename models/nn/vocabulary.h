@@ -37,6 +37,7 @@ typedef struct model_options {
     bool scan;                 /* like layers as one loop over stacked parameters */
     tg_remat remat;            /* with scan, training: what the loop saves for its gradient */
     bool offload;              /* with scan, training: and that on the host */
+    int steps;                 /* steps that one call of the step function traces; 0: 1 */
     tg_dtype dtype;            /* TG_F32 or TG_BF16: parameters and arithmetic */
     model_layout layout;       /* of images inside the model */
     uint64_t seed;             /* of weights and inputs; 0: 1, the golden data's */
@@ -137,6 +138,9 @@ typedef double model_table(const model_variable *variable, int64_t index);
  *
  * Under the option scan like layers share a tensor: TENSOR has LAYERS parts of this shape,
  * one behind the other, and part LAYER is this variable. LAYERS 0: TENSOR is this one alone.
+ *
+ * Under the option steps inputs and results have a slice for each step: TENSOR is a stack of STEPS
+ * tensors that are as just said. STEPS 0: it is not stacked.
  */
 struct model_variable {
     tg_tensor *tensor;
@@ -148,6 +152,7 @@ struct model_variable {
     model_mask mask;
     model_length length; /* what dimension 1 is, where batches vary */
     int layer, layers;
+    int steps;
     tg_type shape;
     int permutation[TG_MAX_RANK];
 };

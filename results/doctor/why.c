@@ -135,7 +135,7 @@ double res_executions_added(const res_record *record)
     for (size_t i = 0; i < record->execution_count; i++) {
         if (record->executions[i].per_step <= 0)
             continue;
-        executions += record->executions[i].per_step;
+        executions += res_execution_times(&record->executions[i]);
         graphs += graphs < record->experiment.graphs && is_first(record, i);
     }
     return executions - graphs;

@@ -35,8 +35,8 @@ static void count_values(const res_record *record, res_cost *cost)
     cost->arguments = cost->results = 0;
     for (size_t i = 0; i < record->execution_count; i++) {
         const res_execution *x = &record->executions[i];
-        cost->arguments += (double)x->per_step * x->arguments;
-        cost->results += (double)x->per_step * x->results;
+        cost->arguments += res_execution_times(x) * x->arguments;
+        cost->results += res_execution_times(x) * x->results;
     }
 }
 
@@ -47,8 +47,8 @@ static double step_pjrt_of(const res_record *record)
     for (size_t i = 0; i < record->execution_count; i++) {
         const res_execution *x = &record->executions[i];
         if (x->per_step > 0)
-            sum += x->per_step * res_execution_pjrt_ns(x);
-        executions += x->per_step;
+            sum += res_execution_times(x) * res_execution_pjrt_ns(x);
+        executions += res_execution_times(x);
     }
     return executions > 0 ? sum : (double)NAN;
 }

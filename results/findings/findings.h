@@ -325,7 +325,9 @@ typedef struct res_speedup_row {
     char other_conditions[RES_DIFFERING];
 } res_speedup_row;
 
-/* Whether E is the way that others are compared with: lazy, traced by bench itself. */
+/* Whether E is the way that others are compared with: lazy, traced by bench itself, a step a
+ * program.
+ */
 bool res_is_lazy(const res_experiment *e);
 
 /* Geometric mean of the speedups of one phase, mode and number of graphs in one block: COVERED of

@@ -54,7 +54,7 @@ static double part_ns(const res_record *record, bn_part part)
     double sum = 0;
     for (size_t i = 0; i < record->step_count; i++)
         sum += (double)record->part_ns[i * BN_PART_COUNT + (size_t)part];
-    return sum;
+    return sum * res_steps_a_sample(record);
 }
 
 /* Puts the time of the ledger's parts of all steps into NS. */
@@ -83,7 +83,8 @@ static void take_off(double wall, double device, double ns[RES_GOODPUT_CLASS_COU
 static void of_ledger(const res_record *record, const res_phases *p, double device_ns,
                       double ns[RES_GOODPUT_CLASS_COUNT])
 {
-    const double wall = p->steps.wall_ns, device = device_ns * (double)record->step_count;
+    const double wall = p->steps.wall_ns, steps = res_steps_a_sample(record);
+    const double device = device_ns * (double)record->step_count * steps;
     if (!res_has_ledger(record)) {
         ns[RES_GOODPUT_UNATTRIBUTED] = wall;
         return;

@@ -120,6 +120,7 @@ static const res_speedup_row *own_lazy(const res_speedup *speedup, size_t at)
         const res_speedup_row *row = &speedup->rows[i];
         const bool same = res_is_awaited(&row->record->experiment) == res_is_awaited(e);
         if (strcmp(row->record->experiment.mode, "lazy") == 0 &&
+            !res_is_looped(&row->record->experiment) &&
             strcmp(row->record->experiment.front_end, e->front_end) == 0 && (same || !found) &&
             comparable(row, &speedup->rows[at]))
             found = row;
@@ -132,8 +133,10 @@ static void add_rows(const res_speedup *speedup, res_published_rows *matches)
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         const res_published *published = published_of(&row->record->experiment);
-        const res_speedup_row *lazy =
-            published && is_captured(&row->record->experiment) ? own_lazy(speedup, i) : NULL;
+        const res_speedup_row *lazy = published && is_captured(&row->record->experiment) &&
+                                              !res_is_looped(&row->record->experiment)
+                                          ? own_lazy(speedup, i)
+                                          : NULL;
         if (!lazy)
             continue;
         if (!is_alike(&row->record->experiment)) {

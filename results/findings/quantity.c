@@ -21,17 +21,17 @@ typedef double execution_value(const res_execution *x);
 static double device_of(const res_execution *x)
 {
     return x->device_source == BN_DEVICE_TIME_UNAVAILABLE ? (double)NAN
-                                                          : x->per_step * x->device_ns;
+                                                          : res_execution_times(x) * x->device_ns;
 }
 
 static double overhead_of(const res_execution *x)
 {
-    return x->per_step * res_execution_overhead(x).estimate;
+    return res_execution_times(x) * res_execution_overhead(x).estimate;
 }
 
 static double pjrt_of(const res_execution *x)
 {
-    return x->per_step * res_execution_pjrt_ns(x);
+    return res_execution_times(x) * res_execution_pjrt_ns(x);
 }
 
 static double lower_of(const res_execution *x)

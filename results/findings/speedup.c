@@ -19,9 +19,14 @@
 
 #define LEVEL 0.05
 
-bool res_is_lazy(const res_experiment *e)
+static bool is_own_lazy(const res_experiment *e)
 {
     return strcmp(e->mode, "lazy") == 0 && res_is_ours(e);
+}
+
+bool res_is_lazy(const res_experiment *e)
+{
+    return is_own_lazy(e) && !res_is_looped(e);
 }
 
 /* The order of the table: rows of a block stand together, and so do rows of a cell. */
@@ -119,7 +124,8 @@ static size_t base_of(const res_speedup *speedup, size_t first)
         const res_record *record = speedup->rows[i].record;
         if (!res_same_cell(record, head))
             break;
-        if (res_is_lazy(&record->experiment))
+        /* Of several steps a program only where no other is there: those come first. */
+        if (is_own_lazy(&record->experiment))
             return i;
         if (strcmp(record->experiment.mode, "recorded") == 0)
             continue;
@@ -198,8 +204,13 @@ static bool same_mean(const res_record *a, const res_record *b)
 /* By block, phase and way. */
 static int mean_order(const void *a, const void *b)
 {
-    static const res_axis_id by[] = {RES_AXIS_RUNTIME, RES_AXIS_PHASE,     RES_AXIS_MODE,
-                                     RES_AXIS_GRAPHS,  RES_AXIS_FRONT_END, RES_AXIS_DISPATCH};
+    static const res_axis_id by[] = {RES_AXIS_RUNTIME,
+                                     RES_AXIS_PHASE,
+                                     RES_AXIS_MODE,
+                                     RES_AXIS_GRAPHS,
+                                     RES_AXIS_FRONT_END,
+                                     RES_AXIS_DISPATCH,
+                                     RES_AXIS_STEPS_PER_EXECUTION};
     const res_record *x = ((const res_speedup_mean *)a)->example;
     const res_record *y = ((const res_speedup_mean *)b)->example;
     int order = x->simulated - y->simulated;

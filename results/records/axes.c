@@ -284,15 +284,22 @@ bool res_hides_tracing(const res_experiment *e)
     return !res_is_awaited(e) && (e->in_flight > 1 || strcmp(e->mode, "fused") == 0);
 }
 
+bool res_is_looped(const res_experiment *e)
+{
+    return e->steps_per_execution > 1;
+}
+
 res_way_words res_way_of(const res_experiment *e)
 {
     const bool ours = res_is_ours(e);
     res_way_words words;
-    char window[16] = "";
+    char window[16] = "", steps[20] = "";
     if (e->window)
         snprintf(window, sizeof window, " %d", e->window);
-    snprintf(words.text, sizeof words.text, "%s%s%s%s%s", ours ? "" : e->front_end, ours ? "" : " ",
-             e->mode, window, res_is_awaited(e) ? " awaited" : "");
+    if (res_is_looped(e))
+        snprintf(steps, sizeof steps, " %d steps", e->steps_per_execution);
+    snprintf(words.text, sizeof words.text, "%s%s%s%s%s%s", ours ? "" : e->front_end,
+             ours ? "" : " ", e->mode, window, res_is_awaited(e) ? " awaited" : "", steps);
     return words;
 }
 

@@ -144,9 +144,11 @@ bool res_is_awaited(const res_experiment *e);
 /* Whether the host traces while the device works, within a step of E or between steps: then tracing
  * may be hidden. */
 bool res_hides_tracing(const res_experiment *e);
-/* How E's steps run, in words: "capture", "capture awaited", and of another front end than bench
- * "jax capture". */
-#define RES_WAY_BYTES (RES_TEXT + 32)
+/* Whether one program runs several of E's steps (--steps-per-execution). */
+bool res_is_looped(const res_experiment *e);
+/* How E's steps run, in words: "capture", "capture awaited", of windows "fused 512", of several steps
+ * a program "capture 16 steps", and of another front end than bench "jax capture". */
+#define RES_WAY_BYTES (RES_TEXT + 64)
 typedef struct res_way_words {
     char text[RES_WAY_BYTES];
 } res_way_words;

@@ -159,11 +159,27 @@ res_interval res_execution_overhead(const res_execution *execution)
     return (res_interval){difference, (double)NAN, (double)NAN};
 }
 
+double res_execution_times(const res_execution *execution)
+{
+    return (double)execution->per_step / (execution->steps > 1 ? execution->steps : 1);
+}
+
+json_t *res_execution_times_json(const res_execution *execution)
+{
+    const double times = res_execution_times(execution);
+    return times == floor(times) ? json_integer((json_int_t)times) : json_real(times);
+}
+
+double res_steps_a_sample(const res_record *record)
+{
+    return res_is_looped(&record->experiment) ? record->experiment.steps_per_execution : 1;
+}
+
 static double executions_of(const res_record *record)
 {
     double executions = 0;
     for (size_t i = 0; i < record->execution_count; i++)
-        executions += record->executions[i].per_step;
+        executions += res_execution_times(&record->executions[i]);
     return executions;
 }
 
@@ -175,7 +191,7 @@ double res_step_device_ns(const res_record *record)
         const res_execution *execution = &record->executions[i];
         bool known = execution->device_source != BN_DEVICE_TIME_UNAVAILABLE;
         if (execution->per_step > 0)
-            sum += execution->per_step * (known ? execution->device_ns : (double)NAN);
+            sum += res_execution_times(execution) * (known ? execution->device_ns : (double)NAN);
     }
     return sum;
 }
@@ -188,7 +204,7 @@ static double mean_overhead(const res_record *record, double executions)
     for (size_t i = 0; i < record->execution_count; i++) {
         const res_execution *x = &record->executions[i];
         if (x->per_step > 0)
-            overhead_ns += x->per_step * res_execution_overhead(x).estimate;
+            overhead_ns += res_execution_times(x) * res_execution_overhead(x).estimate;
     }
     return executions > 0 ? overhead_ns / executions : (double)NAN;
 }

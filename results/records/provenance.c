@@ -364,7 +364,7 @@ static double steps_wall_ns(const res_record *record)
     double sum = 0;
     for (size_t i = 0; i < record->step_count; i++)
         sum += (double)record->wall_ns[i];
-    return sum;
+    return sum * res_steps_a_sample(record);
 }
 
 bool res_record_phases(const res_record *record, res_phases *p)

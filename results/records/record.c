@@ -162,6 +162,7 @@ const res_field res_execution_fields[] = {
     FIELD_LATER(res_execution, offload_bytes, RES_KIND_I64),
     FIELD_LATER(res_execution, handed_on, RES_KIND_I64),
     FIELD_LATER(res_execution, rearranged, RES_KIND_I64),
+    FIELD_LATER(res_execution, steps, RES_KIND_INT),
     {NULL, RES_KIND_TEXT, 0, 0, false},
 };
 

@@ -67,7 +67,8 @@ typedef struct res_probe {
  * row stands for all executions of one op in a step. */
 typedef struct res_execution {
     char graph[RES_TEXT]; /* "step", "forward", ... or the op's name */
-    int per_step;         /* executions of it in one step */
+    int per_step;         /* executions of it in one sample, of STEPS steps (res_execution_times) */
+    int steps;            /* 0: 1 */
     int arguments, results;
     int64_t nodes;
     char fingerprint[33]; /* structural hash, hex */
@@ -121,7 +122,10 @@ typedef struct res_record {
     /* "computed"; "none": a simulated device computed none, results are zeros; "opaque": nor could
      * it read all programs, and took what was stated of them. */
     char values[16];
-    /* Samples: STEP_COUNT rows of BN_PART_COUNT parts and the wall time. */
+    /* Samples: STEP_COUNT rows of BN_PART_COUNT parts and the wall time, of one step each. Where a
+     * program runs K steps (--steps-per-execution), a sample is the mean step of one execution: the
+     * worker has divided its times by K, and nobody divides them again. Counters of steps count
+     * each step; warm-up samples are alike. */
     size_t step_count;
     uint64_t *wall_ns; /* [step] */
     uint64_t *part_ns; /* [step][BN_PART_COUNT] */
@@ -210,6 +214,12 @@ double res_execution_pjrt_ns(const res_execution *execution);
 /* An execution's PJRT time minus device time; NaN when either is unknown. The interval is of this
  * one process's rounds; records that only have both times have none. */
 res_interval res_execution_overhead(const res_execution *execution);
+/* How often X runs in one step: below 1 where a program runs several steps. */
+double res_execution_times(const res_execution *execution);
+/* That (new reference), an integer where it is whole. */
+json_t *res_execution_times_json(const res_execution *execution);
+/* How many steps each sample of RECORD is the mean of. */
+double res_steps_a_sample(const res_record *record);
 /* Device time of a step: the sum over its executions, NaN when one of them is unknown. */
 double res_step_device_ns(const res_record *record);
 

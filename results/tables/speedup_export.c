@@ -17,6 +17,8 @@ static void set_names(json_t *object, const char *kind, const res_record *record
     json_object_set_new(object, "front_end", res_json_text(experiment->front_end));
     json_object_set_new(object, "graphs", json_integer(experiment->graphs));
     json_object_set_new(object, "dispatch", json_string(experiment->dispatch));
+    json_object_set_new(object, "steps_per_execution",
+                        json_integer(experiment->steps_per_execution));
 }
 
 /* Runtime, mode and graphs have columns of their own. */

@@ -27,7 +27,7 @@ static void execution_row(const res_speedup_row *of, const res_execution *x, jso
 {
     json_t *row = res_row_of("execution", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
-    json_object_set_new(row, "per_step", json_integer(x->per_step));
+    json_object_set_new(row, "per_step", res_execution_times_json(x));
     json_object_set_new(row, "graph_nodes", json_integer(x->nodes));
     json_object_set_new(row, "arguments", json_integer(x->arguments));
     json_object_set_new(row, "results", json_integer(x->results));

@@ -310,7 +310,7 @@ static void execution_row(res_grid *grid, const res_execution *execution, const 
 {
     const res_execution_shown shown = res_record_execution(step, execution);
     res_grid_cell(grid, "%s", execution->graph);
-    res_grid_cell(grid, "%d", execution->per_step);
+    res_grid_cell(grid, "%.4g", res_execution_times(execution));
     res_grid_cell(grid, "%lld", (long long)execution->nodes);
     res_grid_cell(grid, "%d", execution->arguments);
     res_grid_cell(grid, "%d", execution->results);
@@ -351,17 +351,17 @@ static void compile_row(res_grid *grid, const res_execution *execution)
 static void rest_rows(const res_execution *const *rows, size_t count, res_grid *run,
                       res_grid *compile)
 {
-    long executions = 0;
+    double executions = 0;
     double step_ns = 0, lower_ns = 0, compile_ns = 0;
     for (size_t i = 0; i < count; i++) {
         const res_execution *execution = rows[i];
-        executions += execution->per_step;
+        executions += res_execution_times(execution);
         step_ns += res_step_pjrt_ns(execution);
         lower_ns += execution->from_disk ? 0 : (double)execution->lower_ns;
         compile_ns += execution->from_disk ? 0 : (double)execution->compile_ns;
     }
     res_grid_cell(run, "%zu others", count);
-    res_grid_cell(run, "%ld", executions);
+    res_grid_cell(run, "%.10g", executions);
     res_grid_blank(run, 4);
     res_grid_cell(run, "%s", res_time(step_ns).text);
     res_grid_blank(run, 5);

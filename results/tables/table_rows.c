@@ -30,7 +30,7 @@ void res_grid_graphs(res_grid *grid, const res_experiment *e)
 double res_step_pjrt_ns(const res_execution *execution)
 {
     double pjrt_ns = res_execution_pjrt_ns(execution);
-    return isfinite(pjrt_ns) ? pjrt_ns * execution->per_step : 0;
+    return isfinite(pjrt_ns) ? pjrt_ns * res_execution_times(execution) : 0;
 }
 
 /* Executions that cost the same stay in the order of the step. */

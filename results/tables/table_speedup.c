@@ -79,7 +79,10 @@ static void put_names(res_grid *grid, const res_speedup_row *row, res_axis_set m
     res_grid_cell(grid, "%s", setup.data ? setup.data : "");
     if (front_ends)
         res_grid_cell(grid, "%s", experiment->front_end);
-    res_grid_cell(grid, "%s%s", experiment->mode, res_is_awaited(experiment) ? " awaited" : "");
+    /* The framework has a column of its own. */
+    res_experiment own = *experiment;
+    res_axis_set_value(&res_axes[RES_AXIS_FRONT_END], "", 0, &own);
+    res_grid_cell(grid, "%s", res_way_of(&own).text);
     res_grid_graphs(grid, experiment);
     bn_text_free(&setup);
 }
@@ -125,7 +128,8 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
     }
     res_grid_cell(grid, "%zu", row->pool.counted);
     if (isfinite(f->nodes_per_step))
-        res_grid_cell(grid, "%.10g", f->nodes_per_step);
+        res_grid_cell(grid, res_is_looped(&row->record->experiment) ? "%.1f" : "%.10g",
+                      f->nodes_per_step);
     else
         res_grid_cell(grid, "-");
     res_grid_cell(grid, "%s", res_figures_words(f, RES_METRIC_TRACE).text);
