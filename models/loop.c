@@ -12,6 +12,7 @@
 struct model_loop {
     tg_tensor **carried, **inputs, **results;
     size_t carried_count, input_count, result_count;
+    model_one_step *one_step;
     tg_tensor **values; /* of the loop, in the step that is traced */
     tg_trace *found;    /* the trace of one step; variables may still refer to it */
 };
@@ -86,17 +87,18 @@ static bn_code stack_variables(model *m, const model_loop *l, bn_status *st)
     return BN_OK;
 }
 
-bn_code model_loop_new(model *m, bn_status *st)
+bn_code model_loop_new(model *m, model_one_step *one_step, bn_status *st)
 {
     model_loop *l = nn_alloc(m, 1, sizeof *l);
     tg_trace *t = l->found = tg_trace_new();
     m->loop = l;
+    l->one_step = one_step;
     tg_trace_set_hooks(t, &(tg_hooks){.read = no_read, .host = no_host});
     l->carried = nn_alloc(m, m->variable_count, sizeof(tg_tensor *));
     l->inputs = nn_alloc(m, m->variable_count, sizeof(tg_tensor *));
     l->results = nn_alloc(m, m->variable_count, sizeof(tg_tensor *));
     l->values = nn_alloc(m, m->variable_count, sizeof(tg_tensor *));
-    model_one_step(t, m);
+    one_step(t, m);
     bn_code code = tg_trace_status(t, st);
     if (code != BN_OK)
         return bn_context(st, "steps per execution");
@@ -127,7 +129,7 @@ static void one_iteration(tg_trace *body, void *context, tg_tensor *const *carri
         const tg_type type = tg_type_make(stack->dtype, stack->rank - 1, stack->dims + 1);
         tg_bind(body, l->results[i], tg_full(body, &type, 0.0)); /* until the step assigns it */
     }
-    model_one_step(body, m);
+    l->one_step(body, m);
     for (size_t i = 0; i < l->carried_count; i++)
         next[i] = tg_trace_value(body, l->carried[i]);
     for (size_t i = 0; i < l->result_count; i++)

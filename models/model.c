@@ -179,6 +179,8 @@ static void build_training(model *m)
         keep_gradients(m, training);
 }
 
+static void one_step(tg_trace *t, const model *m);
+
 static bn_code build(model *m, bn_status *st)
 {
     const model_example *example = m->row->example;
@@ -189,7 +191,7 @@ static bn_code build(model *m, bn_status *st)
     if (m->options.train && m->status.code == BN_OK)
         build_training(m);
     if (m->status.code == BN_OK)
-        return m->options.steps > 1 ? model_loop_new(m, st) : BN_OK;
+        return m->options.steps > 1 ? model_loop_new(m, one_step, st) : BN_OK;
     bn_fail(st, m->status.code, "%s", m->status.message);
     return m->status.code;
 }
@@ -403,7 +405,7 @@ static void train(tg_trace *t, const model *m, tg_tensor *loss)
     nn_optimizer_step(t, &o, training->gradients);
 }
 
-void model_one_step(tg_trace *t, const model *m)
+static void one_step(tg_trace *t, const model *m)
 {
     const model_example *example = m->row->example;
     tg_phase before = tg_trace_phase(t, TG_PHASE_FORWARD);
@@ -421,5 +423,5 @@ void model_step(tg_trace *t, void *instance)
     if (m->loop)
         model_loop_step(t, m);
     else
-        model_one_step(t, m);
+        one_step(t, m);
 }

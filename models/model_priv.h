@@ -7,11 +7,12 @@
 #include "models/model.h"
 #include "models/nn/nn.h"
 
-/* Traces one step of M on T (model.c). */
-void model_one_step(tg_trace *t, const model *m);
-/* Makes M, which is built, a model of several steps a call: finds what its steps carry, and stacks
- * inputs and results. BN_INVALID where the host takes part in a step (loop.c). */
-BN_MUST_USE bn_code model_loop_new(model *m, bn_status *st);
+/* Traces one step of M on T. */
+typedef void model_one_step(tg_trace *t, const model *m);
+/* Makes M, which is built and whose steps are ONE_STEP's, a model of several steps a call: finds what
+ * its steps carry, and stacks inputs and results. BN_INVALID where the host takes part in a step
+ * (loop.c). */
+BN_MUST_USE bn_code model_loop_new(model *m, model_one_step *one_step, bn_status *st);
 void model_loop_free(model_loop *loop); /* NULL allowed; its memory is the instance's */
 /* Traces these steps on T, as one loop. */
 void model_loop_step(tg_trace *t, const model *m);

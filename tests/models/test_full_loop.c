@@ -1,5 +1,7 @@
 /*
  * test_full_loop.c - four steps of each model's training in one program are four single steps.
+ *
+ * needs: nothing
  */
 #define _GNU_SOURCE
 #include "tests/models/loop_fixture.h"
