@@ -152,7 +152,7 @@ void res_stretch_cause(const res_stretch *stretch, bn_text *out);
 
 /* ---- sheets: tables of texts (grid_render.c) ---------------------------------- */
 
-#define RES_SHEET_COLUMNS 16
+#define RES_SHEET_COLUMNS 20
 
 /* Narrow text keeps numbers called "95 %", "share" or "error" next to the column before them. */
 typedef struct res_sheet_column {

@@ -82,7 +82,7 @@ static void errors_name_their_position(void **state)
     fails_at(HEAD "\"matrix\": [{\"device_time\": \"slop\"}]}",
              "'slop'| slope?| auto, slope, none");
     fails_at(HEAD "\"steps/a~b\": 1}", "a.json:1:33: /steps~1a~0b: ");
-    fails_at(HEAD "\"matrix\": [{\"models\": []}]}", "/matrix/0/models: | 1 to 64 ");
+    fails_at(HEAD "\"matrix\": [{\"models\": []}]}", "/matrix/0/models: | 1 to 48 ");
     fails_at(HEAD "\"matrix\": [{\"batches\": [1, -1]}]}", "/matrix/0/batches/1: |0 to 1000000|-1");
     fails_at(HEAD "\"matrix\": [{\"batches\": 1.5}]}", "1.5");
     fails_at(HEAD "\"matrix\": [{\"graphs\": [4]}]}", "1, 2, 3 or 5 |not 4");
