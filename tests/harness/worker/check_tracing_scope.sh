@@ -5,10 +5,10 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 
-# measured SETTINGS MODEL OPTION...: three processes, and the doctor's JSON.
+# measured SETTINGS MODEL OPTION...: five processes, as one may be slow on a busy machine, and the doctor's JSON.
 measured() {
     rm -rf "$folder/run"
-    PJRT_SIM=values=none,compile_us=0,compile_op_us=0,$1 run --model "$2" "${@:3}" --runtime sim --processes 3 \
+    PJRT_SIM=values=none,compile_us=0,compile_op_us=0,$1 run --model "$2" "${@:3}" --runtime sim --processes 5 \
         --steps 8 --min-time 0 --store "$folder/run"
     fault_of 0
     run doctor --store "$folder/run" --format json
