@@ -196,6 +196,13 @@ static void leave_plan(mode *m, fused *f)
     m->targets.count = m->buffers.count = 0;
 }
 
+/* Window INDEX ran as GRAPH. The trace may still go another way, but for the last window. */
+static void note_ran(mode *m, const fused *f, size_t index, const tg_graph *graph)
+{
+    if (tg_windows_at(f->expected->windows, index)->early)
+        tg_windows_ran(m->trace, graph);
+}
+
 /* Runs the next window, whose nodes are traced. UNTIL: the hash of the trace. */
 static bn_code run_window(mode *m, fused *f, tg_hash until, bn_status *st)
 {
@@ -213,8 +220,10 @@ static bn_code run_window(mode *m, fused *f, tg_hash until, bn_status *st)
         return BN_OK;
     }
     f->next++;
-    if (graph->output_count == 0)
+    if (graph->output_count == 0) {
+        note_ran(m, f, index, graph);
         return BN_OK;
+    }
     mode_program *program = p->programs[index];
     const int64_t made = programs_made(m);
     mode_window_label(index, label);
@@ -230,17 +239,17 @@ static bn_code run_window(mode *m, fused *f, tg_hash until, bn_status *st)
         mode_layouts_begin(m, false);
     }
     mode_notify_graph(m, graph, label, program, programs_made(m) > made);
-    return mode_run_graph(m, graph, program, st);
+    code = mode_run_graph(m, graph, program, st);
+    if (code == BN_OK)
+        note_ran(m, f, index, graph);
+    return code;
 }
 
 /* Runs the window that ends where the trace is now. */
 static bn_code run_early(mode *m, fused *f, bn_status *st)
 {
     const bn_part before = mode_clock(m, BN_PART_HASH);
-    const size_t index = f->next;
-    bn_code code = run_window(m, f, tg_trace_hash(m->trace), st);
-    if (code == BN_OK && f->next > index)
-        tg_windows_ran(m->trace, tg_windows_graph(m->trace, f->expected->windows, index));
+    const bn_code code = run_window(m, f, tg_trace_hash(m->trace), st);
     set_border(f);
     mode_clock(m, before);
     return code;
